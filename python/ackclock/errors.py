@@ -18,6 +18,9 @@ from typing import Any, NoReturn, SupportsIndex, cast
 _LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
 """Commands that show all things of a kind."""
 
+_MOST_KNOWN = 40
+"""How many of other kinds an error names: all columns of any table, but not a thousand flows."""
+
 A_RUN = "the results of a run, as `ackclock.run` returns them"
 
 
@@ -127,7 +130,7 @@ def refuse(name: str, given: object, wanted: str) -> NoReturn:
     """Raise the error about an argument of a function that is not what is needed."""
     if isinstance(given, type):
         shown = f"the class `{given.__name__}`"
-    elif given is None or isinstance(given, str | int | float):
+    elif given is None or isinstance(given, str | int | float | tuple):
         shown = repr(given)
     else:
         shown = f"of the class `{type(given).__name__}`"
@@ -192,6 +195,23 @@ def number_of(name: str, given: Any, above: float | None = None) -> Any:
     return given
 
 
+def span_of(name: str, given: Any) -> tuple[float, float] | None:
+    """Return an optional argument, a span of time in seconds.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is None:
+        return None
+    try:
+        start_s, end_s = given
+        if 0 <= number_of(name, start_s) < number_of(name, end_s):
+            return float(start_s), float(end_s)
+    except (TypeError, ValueError):
+        pass
+    refuse(name, given, "a start and a later end in seconds, such as (1, 2.5)")
+
+
 def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
     """Return the paths and values that an argument gives.
 
@@ -245,7 +265,7 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     elif not known:
         advice = "there are none"
     else:
-        advice = f"known: {listed(known)}"
+        advice = f"known: {listed(known) if kind in _LISTS else listed(known, _MOST_KNOWN)}"
     shown = f" ('ackclock {_LISTS[kind]}' shows all)" if kind in _LISTS else ""
     return f"unknown {kind} '{name}'; {advice}{shown}"
 

@@ -142,7 +142,13 @@ _WHO = "flows with `sender: modern` do"
 
 
 def lines(log: Sequence[Entry]) -> Iterator[str]:
-    """The log as text: time, flow, what happened, in columns."""
+    """The log as text: time, flow, what happened, in columns.
+
+    Raises:
+        InputError: `log` is something else than what `entries` returns.
+    """
+    if not isinstance(log, Sequence) or not all(isinstance(entry, Entry) for entry in log):
+        refuse("log", log, "a list of entries, as `log.entries` returns it")
     if not log:
         return
     digits = 6 if all(abs(e.time_s * 1e6 - round(e.time_s * 1e6)) < 1e-3 for e in log) else 9

@@ -224,8 +224,7 @@ class Replications:
             level: Confidence level of all intervals.
 
         Raises:
-            InputError: there is no such quantity.
-            ValueError: a share or level that is not between 0 and 1.
+            InputError: there is no such quantity; a share or level that is not between 0 and 1.
         """
         one_of("field", field, MEASURED)
         found = {}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ackclock import _core, manifest, record_tables, summaries
 from ackclock.document import Document
-from ackclock.errors import InputError, names_of, one_of
+from ackclock.errors import InputError, names_of, one_of, span_of
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
@@ -210,12 +210,12 @@ class Results:
             `ackclock.metrics.condense`.
 
         Raises:
-            InputError: there is no such table or column, or it was not recorded.
+            InputError: there is no such table or column, it was not recorded, or the span is none.
             ResultsError: its file is damaged.
         """
         subject = SUBJECTS[one_of("table", name, SUBJECTS)]
         _columns(name, [column])
-        whole = (0.0, float(self.summary["end_s"])) if span is None else span
+        whole = span_of("span", span) or (0.0, float(self.summary["end_s"]))
         key = (name, column, *whole)
         if key not in self._condensed:
             count = len(self.model["flows"]) if subject == ("flow",) else len(self.model["links"])

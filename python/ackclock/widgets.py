@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import extras
-from ackclock.errors import AckclockError, InputError, refuse, unknown
+from ackclock.errors import AckclockError, InputError, names_of, refuse, unknown
 from ackclock.plots import registry
 from ackclock.run import run
 from ackclock.scenario import Scenario
@@ -158,12 +158,14 @@ def explore(
     for word in short:
         if word not in SHORT:
             raise InputError(unknown("setting", word, SHORT) + "; others go into 'settings'")
-    if not isinstance(settings or {}, Mapping):
-        refuse("settings", settings, "a mapping of paths to values")
-    values = {**(settings or {}), **short}
+    given = settings or {}
+    if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
+        refuse("settings", settings, "a mapping of paths, as text, to values")
+    values = {**given, **short}
     if not values:
         raise InputError("nothing to choose: give values, as in rate=['5 Mbps', '10 Mbps']")
-    return Explorer(scenario, values, kind, flows)
+    shown = None if flows is None else names_of("flows", flows, "F1")
+    return Explorer(scenario, values, kind, shown)
 
 
 def bottleneck(scenario: Scenario) -> str:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ackclock
@@ -35,12 +36,24 @@ ONE_RUN = "the results of a run, as `ackclock.run` returns them"
 RUN = f"{ONE_RUN}, or several"
 FUNCTION = "a function of one argument"
 PAIRS = "a list of paths and values, such as [('links.L1.rate', '5 Mbps')]"
+SPAN = "a start and a later end in seconds, such as (1, 2.5)"
+SPAN_IS = f"needed is {SPAN}"
+TABLE = "a `ResultTable`, such as `tables.of_run` returns"
+TWO_RATES = pa.table({"rate": ["1 Mbps", "2 Mbps"], "status": ["done", "done"]})
 EXECUTOR = "a `DaskExecutor`, or another `ackclock.sweep.Executor`"
 
 
 @pytest.fixture(scope="module")
 def results() -> Results:
     return run(SCENARIO)
+
+
+def goodput(run: Any, *arguments: Any) -> float:
+    return other.metrics.goodput_bps(run, "probe", *arguments)
+
+
+def five() -> Any:
+    return api.replicate(SCENARIO, 5, workers=1)
 
 
 def study() -> Any:
@@ -73,6 +86,7 @@ def study() -> Any:
             f"`first_seed` is 1.5; needed is {WHOLE}",
         ),
         (lambda results: results.table(None), "`table` is None; needed is a name; known: cwnd"),
+        (lambda run: other.tables.of_run(run).column("xyzzy"), ", to, transport"),
         (lambda results: results.columns("cwnd", ["nope"]), "unknown column 'nope'; known: cwnd"),
         (lambda results: results.columns("cwnd", "time"), "did you mean 'time_s'?"),
         (
@@ -172,6 +186,39 @@ def study() -> Any:
             "unknown flow 'prob'; did you mean 'n",
         ),
         (lambda run: other.metrics.queue_series(run, "path"), "unknown link 'path'; did you mean "),
+        (lambda run: run.condensed("cwnd", "cwnd_bytes", 5), f"`span` is 5; needed is {SPAN}"),
+        (lambda run: run.condensed("cwnd", "cwnd_bytes", (2, 1)), "`span` is (2, 1); needed is"),
+        (lambda run: run.condensed("cwnd", "cwnd_bytes", "12"), "`span` is '12'; needed is"),
+        (lambda run: other.report.write(run, "x.html", animate=5), f"`animate` is 5; {SPAN_IS}"),
+        (lambda run: other.report.write(run, "x.html", animate=(1, "b")), "`animate` is (1, 'b');"),
+        (lambda _: other.tables.to_csv(5), f"`table` is 5; needed is {TABLE}"),
+        (lambda _: other.tables.to_html(5), f"`table` is 5; needed is {TABLE}"),
+        (lambda run: other.tables.to_latex(run), "`table` is of the class `Results`; needed is a"),
+        (lambda run: other.tables.to_json(run), "`table` is of the class `Results`; needed is a"),
+        (lambda _: other.tables.to_parquet(5), f"`table` is 5; needed is {TABLE}"),
+        (
+            lambda run: other.tables.to_markdown(other.tables.of_run(run), 0),
+            "`digits` is 0; needed is a whole number from 1 to 15",
+        ),
+        (lambda _: other.tables.of_sweep(TWO_RATES, "runs", 5), "`names` is 5; needed is a name"),
+        (lambda _: other.tables.of_sweep(TWO_RATES, "runs", ["rat"]), "unknown axis 'rat'; did"),
+        (lambda _: list(other.log.lines(5)), "`log` is 5; needed is a list of entries, as"),
+        (lambda _: list(other.log.lines(["x"])), "`log` is of the class `list`; needed is a list"),
+        (lambda run: goodput(run, "1", 0, 1), "`segment_bytes` is '1'; needed is a number"),
+        (lambda run: goodput(run, -5, 0, 1), "`segment_bytes` is -5; needed is a number above 0"),
+        (lambda run: goodput(run, 1000, 0, None), "`end_s` is None; needed is a number"),
+        (lambda run: goodput(run, 1000, 1, 0), "there is no time between 1 s and 0 s"),
+        (lambda _: five().summary("finish_s", shares=5), "`shares` is 5; needed is a list of"),
+        (lambda _: five().summary("finish_s", shares=["a"]), "a share must be between 0 and 1"),
+        (lambda _: five().summary("finish_s", level="a"), "a confidence level must be between 0"),
+        (lambda _: api.replicate(SCENARIO, 2, workers=10**30), f"`workers` is {10**30}; needed is"),
+        (lambda _: study().run(workers=0), "`workers` is 0; needed is a whole number from 1 to 10"),
+        (lambda _: theory({"name": "x"}), "`model` lacks hosts, links, flows, routing, stop; need"),
+        (lambda _: other.script.run_script("x", 5), "`text` is 5; needed is the text of a script"),
+        (lambda _: other.script.run_script("x", "", defines={"A": 5}), "`defines` is of the class"),
+        (lambda _: other.script.run_script("x", "", overrides=["a"]), "`overrides` is of the clas"),
+        (lambda _: other.widgets.explore(SCENARIO, {5: ["a"]}), "`settings` is of the class `dict"),
+        (lambda _: other.widgets.explore(SCENARIO, flows=5, rate="1 Mbps"), "`flows` is 5; needed"),
         (lambda _: other.widgets.explore(SCENARIO, 5), "`settings` is 5; needed is a mapping of"),
         (lambda _: other.widgets.explore(SCENARIO, rate=5), "`rate` is 5; needed is a list of val"),
         (lambda _: other.widgets.explore(SCENARIO, kind="x", rate="1 Mbps"), "unknown plot 'x'"),

@@ -13,7 +13,7 @@ from ackclock.conformance import check_cc, page
 from ackclock.conformance.checks import SUITE, Tried
 from ackclock.conformance.measures import figures
 from ackclock.conformance.networks import ALL
-from ackclock.controllers.lint import flaws
+from ackclock.controllers.lint import flaws, unanswered
 
 _COMMAND = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "check-cc"]
 
@@ -165,6 +165,36 @@ def test_the_lint_finds(line, unrepeatable):
 )
 def test_the_lint_leaves_alone(line):
     assert flaws(line) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "silent"),
+    [
+        ("self.cwnd / 2", True),
+        ("cwnd = 0.7 * self.cwnd", True),
+        ("max(2 * self.segment, self.cwnd / 2)", True),
+        ("cwnd = self.cwnd / 2; return None", True),
+        ("return self.cwnd / 2", False),
+        ("self.cwnd /= 2", False),
+        ("self.late = loss.in_flight - 1", False),  # may answer later
+        ("self.reduce(loss.in_flight / 2)", False),
+        ("pass", False),
+        ("return", False),
+    ],
+)
+def test_a_loss_that_has_no_effect_by_oversight_is_seen(body: str, silent: bool):
+    found = unanswered(f"class A:\n    def on_loss(self, loss):\n        {body}\n")
+    assert [flaw.line for flaw in found] == ([2] if silent else [])
+
+
+def test_an_on_loss_without_effect_gives_a_warning(ackclock, tmp_path):
+    text = "import ackclock\nclass A(ackclock.CongestionControl):\n    def on_loss(self, loss):\n"
+    (tmp_path / "a.py").write_text(f"{text}        self.cwnd / 2\n")
+    setting = "flows.*.tcp.cc={kind: python, file: a.py}"
+    done = ackclock("validate", "teach/tail-loss", "--set", setting)
+    said = " ".join(done.err.split())
+    assert done.code == 0
+    assert "a.py:3: on_loss() neither returns a threshold nor sets self.cwnd" in said
 
 
 def test_clocks_and_foreign_random_numbers_give_a_warning_at_validation():

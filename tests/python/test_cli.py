@@ -232,6 +232,7 @@ def test_list_shows_parameters_with_unit_range_and_default(ackclock):
 
 def test_list_of_something_unknown(ackclock):
     assert "did you mean 'fast'" in ackclock("list", "cc", "fats").err
+    assert "'ackclock list block link'" in ackclock("list", "link").err
     done = ackclock("list", "queues")
     assert done.code == 2
     assert "did you mean 'queue'" in done.err

@@ -187,7 +187,7 @@ def test_a_check_reads_answers_and_marks_the_first_alone(ackclock, tmp_path):
     for said in (
         "That is the share of the other flow",
         "200 is not possible",
-        "'kg' is not a unit",
+        "'kg' is not a unit; write a number with its unit, such as 12.5 ms",
         "write a point, as in 0.3",
         "no question 'bufer'",
     ):
@@ -239,12 +239,14 @@ def test_a_teachers_version_is_a_lab_with_answers(ackclock, tmp_path):
         (["lab", "start", "buffer"], "did you mean 'bufferbloat'"),
         (["lab", "start", "."], "it has no lab.py"),
         (["lab", "check", "."], "has no answers.yaml"),
+        (["grade", "bufferbloat", "a-file"], "'a-file' is a file; give the folder that it is in"),
         (["grade", "bufferbloat", "nowhere"], "no such folder: 'nowhere'"),
         (["grade", "bufferbloat", ".", "--hidden", "none.yaml"], "no such file"),
         (["grade", "bufferbloat", ".", "--feedback", "x"], "--feedback needs --csv"),
     ],
 )
-def test_bad_input_is_named(ackclock, arguments, said):
+def test_bad_input_is_named(ackclock, tmp_path, arguments, said):
+    (tmp_path / "a-file").touch()
     done = ackclock(*arguments)
     assert done.code == 2 and said in done.err
 

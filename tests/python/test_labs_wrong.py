@@ -387,3 +387,79 @@ def test_what_only_looks_wrong_costs_nothing(name, change, markers, tmp_path):
     done = grade(work.marker, work.folder)
     assert done.points == done.most == work.lab.points, done
     assert done.remarks == ()
+
+
+@pytest.mark.slow
+def test_a_controller_that_hardly_sends_earns_nothing_for_short_queues(tmp_path):
+    """It has no queue, and two of it are fair."""
+    lab = labs.find("own-controller")
+    body = "def on_start(self, event):\n        self.cwnd = 2 * self.segment\n"
+    head = "import ackclock\nclass Mine(ackclock.CongestionControl):\n    "
+    (tmp_path / "mine.py").write_text(f"{head}{body}", encoding="utf-8")
+    mark = Marker(lab, Hidden(lab, 0), Limits()).mark(lab.questions[0], None, tmp_path)
+    assert mark.points == 0
+    assert "delay: 0 of 6. The link is used less than half" in mark.feedback
+    assert mark.board is None
+
+
+@pytest.mark.slow
+def test_one_fault_of_a_controller_is_said_once(tmp_path):
+    lab = labs.find("own-controller")
+    text = "import ackclock\nclass Mine(ackclock.CongestionControl):\n"
+    text += "    def on_ack(self, ack):\n        self.cwnd += nothing\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    mark = Marker(lab, Hidden(lab, 0), Limits()).mark(lab.questions[0], None, tmp_path)
+    assert mark.feedback.count("NameError") == 1
+
+
+def test_a_program_that_cannot_be_tried_says_what_it_has_instead(tmp_path):
+    lab = labs.find("bufferbloat")
+    (tmp_path / "formulas.py").write_text("def longest(rate):\n    return 1\n", encoding="utf-8")
+    said = Marker(lab, Hidden(lab, 0), Limits()).mark(lab.questions[-1], None, tmp_path).feedback
+    wanted = "it has no function longest_wait_of(); it has longest()."
+    assert said == f"formulas.py cannot be loaded: {wanted}"
+
+
+def test_answers_that_are_handed_in_wrongly_get_a_hint(tmp_path):
+    lab = labs.find("bufferbloat")
+    marker = Marker(lab, Hidden(lab, 0), Limits())
+    (tmp_path / "mine").mkdir()
+    file = tmp_path / "mine" / "answers.yaml"
+    file.write_text("answers: {small_buffer: [same], mean_wait: 339.7 s}\n", encoding="utf-8")
+    outside = grade(marker, tmp_path).remarks
+    assert outside == (
+        "there is no answers.yaml in the folder, but in 'mine' within it: hand in that folder",
+    )
+    said = {name: text for name, text, _ in check(marker, tmp_path / "mine")}
+    assert said[""] == "answers.yaml: `lab: bufferbloat` is missing"
+    assert said["small_buffer"] == "Write one word, without brackets: same, half, tenth."
+    assert said["mean_wait"] == "339700 ms is not possible; check it."
+
+
+def test_a_straight_line_between_far_buffers_is_no_crossing(marker_of_duel):
+    """The shares bend: the page asks for buffers between them."""
+    question = next(q for q in marker_of_duel.lab.questions if q.name == "crossing")
+    share, said = marker_of_duel.number(question, 3.22)
+    assert share == 0.5 and "the shares bend there" in said
+    assert marker_of_duel.number(question, 2.61) == (1.0, "Right.")
+
+
+@pytest.fixture
+def marker_of_duel():
+    lab = labs.find("cubic-bbr")
+    return Marker(lab, Hidden(lab, 0), Limits())
+
+
+def test_what_cannot_be_a_submission_is_not_passed_over_in_silence(ackclock, tmp_path):
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    (tmp_path / "in" / "bob.tar.gz").touch()
+    done = ackclock("grade", "bufferbloat", "in", "--csv", "in/grades.csv")
+    assert done.err.splitlines()[-1].endswith(
+        "not graded: bob.tar.gz: not a folder and not a .zip file"
+    )
+
+
+def test_the_teachers_page_lists_wrong_words_only(ackclock, tmp_path):
+    assert ackclock("lab", "teach", "fast-reno", "-o", "ours").code == 0
+    page = (tmp_path / "ours" / "teacher.md").read_text(encoding="utf-8")
+    assert "> - `reno`: Compare" in page and "> - `fast`: Compare" not in page

@@ -152,7 +152,7 @@ def test_a_replication_that_takes_too_long_is_counted_apart(two_flows, tmp_path)
         ((10**9,), "take 1 to 1000000"),
         ((1, -1), "seeds from -1"),
         ((1, 2**63), "seeds from"),
-        ((1, 1, 0), "0 workers"),
+        ((1, 1, 0), "`workers` is 0; needed is a whole number from 1 to 1024"),
     ],
 )
 def test_what_makes_no_sense_is_refused(lossy, arguments, message):

@@ -10,7 +10,7 @@ import typer
 
 from ackclock.cli.lab import line
 from ackclock.cli.terminal import echo_error
-from ackclock.errors import InputError
+from ackclock.errors import InputError, listed
 
 if TYPE_CHECKING:
     from ackclock.labs.grading import Grade
@@ -127,6 +127,8 @@ def _many(
     typer.echo(f"{bulk.graded} graded{before}: {table}")
     for name in bulk.failed:
         echo_error(f"not graded: {name}; the table says why")
+    if ignored := grading.left_out(folder):
+        echo_error(f"not graded: {listed(ignored)}: not a folder and not a .zip file")
     if bulk.failed:
         raise typer.Exit(1)
 

@@ -65,6 +65,8 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
         else:
             _print_kinds(console(), kinds)
         return
+    if kind not in kinds and kind in (entry["name"] for entry in _entries("block")):
+        raise InputError(f"'{kind}' is a part of a scenario file: 'ackclock list block {kind}'")
     entries = _entries(one_of("kind", kind, kinds), name)
     if name is not None:
         entries = [entry for entry in entries if entry["name"] == name]

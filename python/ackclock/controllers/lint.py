@@ -1,4 +1,4 @@
-"""Finds in the text of a program what makes its runs differ, without running it.
+"""Finds in the text of a program what makes its runs differ, and what it forgets at a loss.
 
 A sign of trouble and no proof: a name can be bound to something else, and a program has many ways
 to ask for the time. What the lint does not see, the check of two runs may.
@@ -58,6 +58,37 @@ def flaws(source: str) -> list[Flaw]:
     tree = ast.parse(source)
     found = {*_calls(tree), *_globals(tree)}
     return sorted(found, key=lambda flaw: (flaw.line, flaw.message))
+
+
+def unanswered(source: str) -> list[Flaw]:
+    """Return each `on_loss` that works something out and has no effect.
+
+    It returns nothing, sets nothing of the controller, and calls nothing that could.
+    """
+    methods = (
+        one
+        for one in ast.walk(ast.parse(source))
+        if isinstance(one, ast.FunctionDef) and one.name == "on_loss" and one.args.args
+    )
+    hint = "return the new threshold, as in `return self.cwnd / 2`; to ignore losses, leave it out"
+    message = "on_loss() neither returns a threshold nor sets self.cwnd: a loss has no effect"
+    return [Flaw(one.lineno, message, hint) for one in methods if not _acts(one)]
+
+
+def _acts(method: ast.FunctionDef) -> bool:
+    """Whether a method returns, changes or calls something, or works nothing out on purpose."""
+    idle = True
+    for node in (inner for statement in method.body for inner in ast.walk(statement)):
+        match node:
+            case ast.BinOp() | ast.Assign() | ast.Call(func=ast.Name(id="min" | "max")):
+                idle = False
+            case ast.Return(value=None | ast.Constant(value=None)):
+                pass
+            case ast.Return() | ast.Raise() | ast.Call():
+                return True
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                return True
+    return idle
 
 
 def _calls(tree: ast.Module) -> Iterator[Flaw]:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ackclock.controllers import CongestionControl, Program, QueueDiscipline
-from ackclock.controllers.lint import flaws
+from ackclock.controllers.lint import flaws, unanswered
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
 from ackclock.errors import save_as_utf8
@@ -66,11 +66,14 @@ def resolve(
 
 
 def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[Problem]:
-    """Warn of what makes runs of a program differ, at the place that names it."""
+    """Warn of what makes runs differ, and of losses without effect, at the place that names it."""
     for flaw in flaws(cc["source"]):
         if flaw.unrepeatable:
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
+    for flaw in unanswered(cc["source"]):
+        message = f"{cc['origin']}:{flaw.line}: {flaw.message}"
+        yield document.problem(place, message, hint=flaw.hint)
 
 
 def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:

@@ -42,7 +42,8 @@ def read(lab: Lab, folder: Path) -> Submission:
         InputError: there is no such folder.
     """
     if not folder.is_dir():
-        raise InputError(f"no such folder: '{folder}'")
+        is_file = f"'{folder}' is a file; give the folder that it is in"
+        raise InputError(is_file if folder.exists() else f"no such folder: '{folder}'")
     asked = [one.name for one in lab.questions if isinstance(one, Number | Choice)]
     file = folder / ANSWERS
     nothing: dict[str, Any] = dict.fromkeys(asked)
@@ -50,6 +51,8 @@ def read(lab: Lab, folder: Path) -> Submission:
         return Submission(folder, nothing, ())
     if not is_plain(file):
         said = f"there is no {ANSWERS} in the folder"
+        if inner := sorted(folder.glob(f"*/{ANSWERS}")):
+            said += f", but in '{inner[0].parent.name}' within it: hand in that folder"
         if any(folder.glob("*.ipynb")):
             said += f"; a notebook does not count, whether it was run or not: write into {ANSWERS}"
         return Submission(folder, nothing, (said,))
@@ -59,7 +62,9 @@ def read(lab: Lab, folder: Path) -> Submission:
         wrong = error.problems if isinstance(error, ScenarioError) else (Problem(str(error)),)
         return Submission(folder, nothing, tuple(f"{ANSWERS}: {_placed(one)}" for one in wrong))
     problems = []
-    if document.data.get("lab") != lab.name:
+    if "lab" not in document.data:
+        problems.append(f"{ANSWERS}: `lab: {lab.name}` is missing")
+    elif document.data["lab"] != lab.name:
         problems.append(f"{ANSWERS}: `lab` is {document.data.get('lab')!r}, not '{lab.name}'")
     given = document.data.get("answers")
     if not isinstance(given, dict):

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ackclock.errors import save_as_utf8
@@ -186,7 +186,7 @@ def _fault(error: BaseException) -> str:
 def _load(name: str) -> ModuleType:
     file = Path.cwd() / name
     if not file.is_file():
-        raise FileNotFoundError(f"there is no file {name}")
+        raise _LoadError("there is no such file")
     raw = file.read_bytes()
     try:
         raw.decode()
@@ -211,7 +211,10 @@ def _formula(job: dict[str, Any]) -> Callable[[Any], Any]:
                 raise _LoadError(f"{job['file']} cannot be loaded: {_fault(error)}") from None
         function = getattr(loaded[0], job["function"], None)
         if not callable(function):
-            raise _LoadError(f"{job['file']} cannot be loaded: no function {job['function']}()")
+            own = [f"{n}()" for n, f in vars(loaded[0]).items() if isinstance(f, FunctionType)]
+            there = f"; it has {', '.join(own[:5])}" if own else ""
+            wanted = f"it has no function {job['function']}()"
+            raise _LoadError(f"{job['file']} cannot be loaded: {wanted}{there}")
         return _plain(function(**case))
 
     return work

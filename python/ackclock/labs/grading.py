@@ -12,7 +12,7 @@ from pathlib import Path
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import write_text
 from ackclock.labs import answers, archives
-from ackclock.labs.marking import Mark, Marker, as_word
+from ackclock.labs.marking import Mark, Marker, as_word, not_a_word
 from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
 
 
@@ -67,7 +67,7 @@ def _graded(marker: Marker, folder: Path, name: str, own: bool) -> Grade:
     submission = answers.read(marker.lab, folder)
     remarks, personal = list(submission.problems), marker.of_student(submission.student)
     if submission.student is not None:
-        remarks.append(f"Figures are those of the networks of student '{submission.student}'.")
+        remarks.append(f"Figures are marked for the networks of student '{submission.student}'.")
     unknown = submission.secret and marker.secret is None
     if unknown:
         remarks.append("These networks were drawn with a secret, which --secret FILE has to give.")
@@ -123,7 +123,7 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
             said, fine = mark.feedback, mark.full
         elif isinstance(question, Choice):
             if as_word(answer) not in question.options:
-                said, fine = f"'{answer}' is not one of {', '.join(question.options)}.", False
+                said, fine = not_a_word(question, answer), False
         else:
             unit = Unit.of(question.unit)
             try:
@@ -148,6 +148,16 @@ def submissions(folder: Path) -> list[Path]:
         if (one.is_dir() or archives.is_archive(one)) and not one.name.startswith(".")
     ]
     return sorted(found, key=lambda one: one.name)
+
+
+def left_out(folder: Path) -> list[str]:
+    """Return the names of what is in a folder of submissions and cannot be one, but for tables."""
+    counted = {*submissions(folder)}
+    return sorted(
+        one.name
+        for one in folder.iterdir()
+        if one not in counted and not one.name.startswith(".") and one.suffix != ".csv"
+    )
 
 
 def holds_one(lab: Lab, folder: Path) -> bool:
@@ -233,7 +243,7 @@ def grade_all(
             row |= {mark.question: f"{mark.points:g}" for mark in found.marks}
             row |= {"points": f"{found.points:g}", "most": f"{found.most:g}"}
             row["percent"] = f"{100 * found.points / found.most:.1f}"
-            row["remarks"] = _cell("; ".join(remarks))
+            row["remarks"] = _cell("; ".join(remark.rstrip(".") for remark in remarks))
             graded += 1
             if each is not None:
                 each(found)

@@ -117,7 +117,7 @@ class Marker:
         right = self.reference(question)
         share, feedback = self._judge(question, given, right, lambda one: one.value(self.runs))
         if share == 0.0 and not question.least <= given <= question.most:
-            return 0.0, f"{Unit.of(question.unit).show(given)} cannot be. {feedback}"
+            return 0.0, f"{Unit.of(question.unit).show(given)} is not possible. {feedback}"
         return share, feedback
 
     def _of_another(self, question: Number, answer: Any) -> str | None:
@@ -142,7 +142,7 @@ class Marker:
         """Return the share of the points of a word, and the feedback."""
         word = as_word(answer)
         if word not in question.options:
-            return 0.0, f"'{answer}' is not one of {', '.join(question.options)}."
+            return 0.0, not_a_word(question, answer)
         if word == self.reference(question):
             return 1.0, RIGHT
         return 0.0, question.mistakes.get(word, "No; look again.")
@@ -191,7 +191,8 @@ class Marker:
         right = sum(share == 1.0 for share in shares)
         if right == len(shares):
             return Mark(question.name, earned, question.points, RIGHT)
-        which = f"Right on {right} of {len(shares)} networks. " if len(shares) > 1 else ""
+        tried = len(shares) > 1 and not all(case.unloaded for case in found)
+        which = f"Right on {right} of {len(shares)} networks. " if tried else ""
         # What is said most often first; a student can use two sentences, not ten.
         said = sorted(dict.fromkeys(said), key=lambda one: -said.count(one))[:2]
         return Mark(question.name, earned, question.points, which + " ".join(said))
@@ -236,7 +237,10 @@ class Marker:
             "question": question.name,
         }
         found = programs.run(folder, job, cases, self.limits)
-        faults = list(dict.fromkeys(case.fault for case in found if case.fault is not None))
+        # The same fault comes at another time in each scenario: its first line says which it is.
+        faults = list(
+            {case.fault.partition("\n")[0]: case.fault for case in found if case.fault}.values()
+        )
         points, said, figures = 0.0, [], {}
         for one in question.criteria:
             values = [
@@ -252,6 +256,8 @@ class Marker:
             if reached:
                 advice = "" if earned >= one.points else f" {one.advice}"
                 said.append(f"{one.name}: {mean:.2f}, {earned:g} of {one.points:g}.{advice}")
+            elif one.needs and not faults:
+                said.append(f"{one.name}: 0 of {one.points:g}. {one.needs}")
         said = [_sentence(fault) for fault in faults[:2]] + said
         board = None
         if question.board is not None and not any(map(math.isnan, figures.values())):
@@ -281,6 +287,14 @@ def as_word(answer: Any) -> str:
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     return str(answer).strip().lower()
+
+
+def not_a_word(question: Choice, answer: Any) -> str:
+    """Return what to say to an answer that is none of the words to choose from."""
+    words = ", ".join(question.options)
+    if isinstance(answer, list | dict):
+        return f"Write one word, without brackets: {words}."
+    return f"'{answer}' is not one of {words}."
 
 
 def _points(share: float, most: float) -> float:

@@ -48,6 +48,11 @@ class Case:
     value: Any = None
     fault: str | None = None
 
+    @property
+    def unloaded(self) -> bool:
+        """Whether the program could not be tried at all."""
+        return "cannot be loaded" in (self.fault or "")
+
 
 def run(folder: Path, job: dict[str, Any], cases: Sequence[Any], limits: Limits) -> list[Case]:
     """Run the cases of a job with the programs of a submission; a fault of one costs only that one.
@@ -62,7 +67,7 @@ def run(folder: Path, job: dict[str, Any], cases: Sequence[Any], limits: Limits)
     while len(done) < len(cases):
         # A case that ends the process costs the cases after it a new one.
         done += _attempt(folder, job, cases[len(done) :], limits)
-        if done and done[-1].fault and "cannot be loaded" in done[-1].fault:
+        if done and done[-1].unloaded:
             done += [done[-1]] * (len(cases) - len(done))
     return done
 

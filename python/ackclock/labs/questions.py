@@ -132,6 +132,7 @@ class Criterion:
         points: The most that it earns.
         advice: What is said if it does not earn everything.
         against: A congestion control; the figure is divided by that of a run with it.
+        needs: What is said where the figure is NaN: it earns nothing in such a run.
     """
 
     name: str
@@ -143,6 +144,7 @@ class Criterion:
     points: float
     advice: str
     against: str | None = None
+    needs: str = ""
 
     def share(self, figure: float) -> float:
         """Return the share of the points that a figure earns."""

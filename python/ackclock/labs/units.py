@@ -93,7 +93,10 @@ class Unit:
             return number * (0.01 if unit == "%" else 1.0)
         if unit == "":
             raise UnitError(f"the unit is missing; write {self._such_as()}")
-        given = Unit.of(unit)
+        try:
+            given = Unit.of(unit)
+        except UnitError as error:
+            raise UnitError(f"{error}; write {self._such_as()}") from None
         if given.kind != self.kind:
             raise UnitError(
                 f"'{unit}' is a unit of {_words(given.kind)}; expected {self._such_as()}"

@@ -217,7 +217,9 @@ def _answered(marker: Marker, question: Question, number: int) -> str:
             for one in question.mistakes
         ]
     elif isinstance(question, Choice):
-        lines += [f"- `{word}`: {text}" for word, text in question.mistakes.items()]
+        right = marker.reference(question)
+        wrong = {word: text for word, text in question.mistakes.items() if word != right}
+        lines += [f"- `{word}`: {text}" for word, text in wrong.items()]
     elif isinstance(question, Formula):
         lines += [f"- {one.feedback}{_credit(one)}" for one in question.mistakes]
     quoted = "\n".join(

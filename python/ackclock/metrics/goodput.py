@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.errors import InputError, number_of, refuse
 from ackclock.metrics.condense import Codes, Split, bins
 from ackclock.metrics.series import HasPieces, HasTables, select
 
@@ -99,7 +100,7 @@ def goodput_bps(
         end_s: End of the span, seconds; above `start_s`.
 
     Raises:
-        ValueError: the span is empty.
+        InputError: the span is empty, or an argument is not a number.
     """
     return _rate(first_arrivals(results, flow), segment_bytes, start_s, end_s)
 
@@ -117,7 +118,11 @@ def acked_bps(
 def _rate(
     arrivals_s: NDArray[np.float64], segment_bytes: int, start_s: float, end_s: float
 ) -> float:
+    given = {"segment_bytes": segment_bytes, "start_s": start_s, "end_s": end_s}
+    for name, value in given.items():
+        if number_of(name, value, above=0 if name == "segment_bytes" else None) is None:
+            refuse(name, value, "a number")
     if not end_s > start_s:
-        raise ValueError(f"there is no time between {start_s} s and {end_s} s to average over")
+        raise InputError(f"there is no time between {start_s} s and {end_s} s to average over")
     first, last = np.searchsorted(arrivals_s, [start_s, end_s], side="right")
     return float((last - first) * segment_bytes * 8 / (end_s - start_s))

@@ -8,13 +8,15 @@ everything), means leave it out, and the result says how often it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.errors import InputError, refuse
 from ackclock.extras import load
 from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
 
@@ -167,8 +169,10 @@ def summarize(
         level: Confidence level of all intervals.
 
     Raises:
-        ValueError: a share or level that is not between 0 and 1.
+        InputError: a share or level that is not between 0 and 1.
     """
+    if not isinstance(shares, Iterable):
+        refuse("shares", shares, "a list of shares, such as [0.5, 0.95]")
     sample = np.asarray(value, dtype=np.float64).ravel()
     found = sample[~np.isnan(sample)]
     lost = sample.size - found.size
@@ -377,5 +381,5 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
 
 
 def _require_within(value: float, what: str) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"a {what} must be between 0 and 1, not {value}")
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise InputError(f"a {what} must be between 0 and 1, not {value!r}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock import files
-from ackclock.errors import A_RUN, InputError, must_have, names_of
+from ackclock.errors import A_RUN, InputError, must_have, names_of, span_of
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -58,6 +58,7 @@ def write(
         'report.html'
     """
     path = files.page(place, "report", force=force)
+    animate = span_of("animate", animate)
     runs = runs if isinstance(runs, Sequence) else [runs]
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a report shows 1 to {MOST_RUNS} runs side by side, not {len(runs)}")

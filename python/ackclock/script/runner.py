@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ackclock.errors import refuse
 from ackclock.script.commands import Host, run_commands, set_control
 from ackclock.script.connection import OWN_MSS, Connection
 from ackclock.script.grammar import number, read_script
@@ -73,7 +74,16 @@ def run_script(
 
     Raises:
         ScriptError: the text is no script.
+        InputError: an argument is of the wrong kind.
     """
+    if not isinstance(text, str):
+        refuse("text", text, "the text of a script")
+    for which, given, values in (("defines", defines, str), ("overrides", overrides, object)):
+        if given is not None and not (
+            isinstance(given, Mapping)
+            and all(isinstance(k, str) and isinstance(v, values) for k, v in given.items())
+        ):
+            refuse(which, given, f"a mapping of names to {'texts' if values is str else 'values'}")
     try:
         script = read_script(name, text, dict(defines or {}))
     except NotSupportedError as stop:

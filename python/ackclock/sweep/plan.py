@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ackclock.document import OverrideError
-from ackclock.errors import InputError, Problem, ScenarioError, whole_number
+from ackclock.errors import Problem, ScenarioError, refuse, whole_number
 from ackclock.sweep import axes
 from ackclock.sweep.axes import Label, Setting
 from ackclock.sweep.faults import explain
@@ -22,6 +22,7 @@ from ackclock.sweep.model import SEEDS, Design, Runs
 
 # Documents that are checked in one call: control comes back for Ctrl-C in between.
 _TURN = 200
+_MOST_WORKERS = 1024
 
 
 class Keys(Sequence[str]):
@@ -125,17 +126,19 @@ def processes(workers: int | None) -> int:
     """Return how many processes `workers` asks for; one a core if it is None.
 
     Raises:
-        InputError: it is no whole number.
+        InputError: it is not a whole number from 1 to 1024.
     """
-    return cores() if workers is None else whole_number("workers", workers)
+    if workers is None:
+        return cores()
+    if not 1 <= whole_number("workers", workers) <= _MOST_WORKERS:
+        refuse("workers", workers, f"a whole number from 1 to {_MOST_WORKERS}")
+    return workers
 
 
 class _Checker:
     """Collects keys and what is wrong."""
 
     def __init__(self, study: Design, workers: int) -> None:
-        if workers < 1:
-            raise InputError(f"{workers} workers: take at least 1")
         self.study = study
         self.workers = workers
         self.keys = bytearray()

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from ackclock.tables.cells import cell
 from ackclock.tables.shown import Shown, shown
-from ackclock.tables.table import ResultTable
+from ackclock.tables.table import ResultTable, require_table
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -46,6 +46,7 @@ def to_csv(table: ResultTable) -> str:
 
     Texts that a spreadsheet would take for formulas begin with an apostrophe.
     """
+    require_table(table)
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(table.names)
@@ -149,6 +150,7 @@ def _head(column: Shown) -> str:
 
 def to_json(table: ResultTable) -> dict[str, Any]:
     """Return the table as a document: what the columns mean, and the rows in full."""
+    require_table(table)
     return {
         "title": table.title,
         "columns": [column.to_json() for column in table.columns],
@@ -159,6 +161,7 @@ def to_json(table: ResultTable) -> dict[str, Any]:
 
 def to_parquet(table: ResultTable) -> bytes:
     """Return a Parquet file; each column has its unit and meaning as metadata."""
+    require_table(table)
     buffer = io.BytesIO()
     pq.write_table(table.to_arrow(), buffer, compression="zstd", write_page_checksum=True)
     return buffer.getvalue()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column, Kind
-from ackclock.errors import must_have, one_of
+from ackclock.errors import InputError, must_have, names_of, one_of, unknown
 from ackclock.nested import elements
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.table import ResultTable
@@ -38,11 +38,15 @@ def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> Resul
         names: Names of the axes; default all columns that no definition knows.
 
     Raises:
-        InputError: there is no such table.
+        InputError: there is no such table, or no such axis.
     """
     must_have(table, "column_names", name="table", wanted="the `table` of a sweep")
     one_of("table", what, TABLES)
-    named = list(axes(table) if names is None else names)
+    known = axes(table)
+    named = known if names is None else names_of("names", names, "links.L1.rate")
+    for name in named:
+        if name not in table.column_names:
+            raise InputError(unknown("axis", name, known))
     done, failed = None, 0
     if "status" in table.column_names:
         status = table.select(["status"])["status"]

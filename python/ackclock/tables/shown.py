@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.columns import Column
-from ackclock.tables.table import ResultTable
+from ackclock.errors import refuse, whole_number
+from ackclock.tables.table import ResultTable, require_table
 from ackclock.tables.values import spelled
 
 NONE = "-"
@@ -17,6 +18,7 @@ NONE = "-"
 _RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _OTHER = {"ms": 1e-3, "%": 0.01, "µs": 1e-6}
 _MOST_DECIMALS = 9
+_MOST_DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,14 @@ def shown(table: ResultTable, digits: int | None = None) -> list[Shown]:
 
     Args:
         table: The table.
-        digits: Significant digits of the largest value of each column; default as suits it.
+        digits: Significant digits of the largest value of each column, 1 to 15; default as fits it.
+
+    Raises:
+        InputError: not a table, or another number of digits.
     """
+    require_table(table)
+    if digits is not None and not 1 <= whole_number("digits", digits) <= _MOST_DIGITS:
+        refuse("digits", digits, f"a whole number from 1 to {_MOST_DIGITS}")
     return [_column(column, table.cells[column.name], digits) for column in table.columns]
 
 

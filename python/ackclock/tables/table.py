@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ackclock.columns import Column
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, refuse, unknown
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.values import measured, same, spelled
 
@@ -196,3 +196,13 @@ def _array(column: Column, values: Sequence[Any]) -> Any:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         # Values of an axis may be of several kinds.
         return pa.array([None if v is None else spelled(v) for v in values], pa.string())
+
+
+def require_table(given: object) -> None:
+    """Check that an argument is a table of results.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(given, ResultTable):
+        refuse("table", given, "a `ResultTable`, such as `tables.of_run` returns")

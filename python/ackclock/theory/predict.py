@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ackclock.errors import listed, refuse
+from ackclock.errors import InputError, listed, refuse
 from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.doubts import doubts_about
@@ -17,6 +17,9 @@ from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
 from ackclock.theory.prediction import FlowFacts, Prediction
 from ackclock.theory.timeline import Timeline
+
+_A_MODEL = "the `model` of a scenario or of results"
+_NEEDED = ("name", "hosts", "links", "flows", "routing", "stop")
 
 
 def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -> Prediction:
@@ -32,6 +35,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
         queues with them, have averages in it if a model of `long_run` knows them, else a note.
 
     Raises:
+        InputError: This is not a whole model.
         TheoryError: No assumptions have this name, or two hosts are not connected.
 
     Example:
@@ -42,7 +46,9 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
         18.2
     """
     if not isinstance(model, Mapping):
-        refuse("model", model, "the `model` of a scenario or of results")
+        refuse("model", model, _A_MODEL)
+    if missing := [name for name in _NEEDED if name not in model]:
+        raise InputError(f"`model` lacks {', '.join(missing)}; needed is {_A_MODEL}")
     chosen = assumptions_named(assumptions)
     network = Network(model)
     notes: list[str] = []

@@ -47,6 +47,7 @@ LAB = Lab(
             text="Run `bloat.yaml`. What is the longest time that a packet waits at the bottleneck?",
             unit="ms",
             value=lambda runs: _longest(runs.of("bloat")),
+            most=60.0,
             tolerance=0.03,
             because="a plot can be read to 3 %",
             public=True,
@@ -68,13 +69,14 @@ LAB = Lab(
             "the first ten seconds? The table `transmissions` has both times of each packet.",
             unit="ms",
             value=lambda runs: float(_waits(_recorded(runs)).mean()),
+            most=60.0,
             tolerance=0.02,
             because="the mean hardly depends on where exactly the ten seconds are cut",
-            why="After slow start the queue swings with CUBIC's window, but it is never empty.",
+            why="Once the buffer has filled, the queue swings with CUBIC's window and is never empty.",
             mistakes=[
                 Mistake(
                     lambda runs: float(_waits(_recorded(runs), since=0.0).mean()),
-                    "That includes the first ten seconds, with slow start.",
+                    "That includes the first ten seconds, in which the buffer fills.",
                     credit=0.5,
                 ),
                 Mistake(
@@ -93,6 +95,7 @@ LAB = Lab(
             "first ten seconds?",
             unit="ms",
             value=lambda runs: float(_waits(_recorded(runs, "codel")).mean()),
+            most=60.0,
             tolerance=0.05,
             because="a wait of a few milliseconds is read less exactly than a long one",
             why="CoDel's target is 5 ms, and the queue is often empty after a drop.",
@@ -118,7 +121,7 @@ LAB = Lab(
             because="a small difference of two large figures: one percentage point",
             most=1.0,
             why="One flow alone needs a queue of about 40 % of a bandwidth-delay product to keep the "
-            "link busy after CUBIC's cut; CoDel does not leave it that.",
+            "link busy after CUBIC's reduction; CoDel does not allow that much.",
             mistakes=[
                 Mistake(
                     lambda runs: _goodput(runs, "codel") / _goodput(runs, "bloat"),

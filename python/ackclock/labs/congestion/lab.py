@@ -75,7 +75,7 @@ LAB = Lab(
                     lambda runs: float(
                         sum(_flow(runs, "two", f)["retransmissions"] for f in ("F1", "F2"))
                     ),
-                    "Those are retransmissions; Tahoe sends more again than was lost.",
+                    "Those are retransmissions; Tahoe retransmits more than was lost.",
                 ),
             ],
         ),
@@ -89,7 +89,7 @@ LAB = Lab(
             ),
             tolerance=0.0,
             because="it is counted",
-            why="Tahoe goes back to the loss and sends all that follows again.",
+            why="Tahoe goes back to the loss and retransmits everything after it.",
             mistakes=[
                 Mistake(
                     lambda runs: float(
@@ -108,7 +108,7 @@ LAB = Lab(
             value=lambda runs: _queue(runs, "aiad")["mean"],
             tolerance=0.02,
             because="the table has it",
-            why="Who gives up a constant keeps the queue full.",
+            why="Flows that give up only a constant amount keep the queue full.",
             mistakes=[
                 Mistake(
                     lambda runs: _queue(runs, "aimd")["mean"], "That is with AIMD (`aimd.yaml`)."
@@ -169,7 +169,7 @@ LAB = Lab(
             value=_first_loss_window,
             record=["cwnd", "drops"],
             tolerance=0.05,
-            because="the packet in transmission and the last ACK make a packet or two",
+            because="the packet in transmission and the last ACK add a packet or two",
             why="All of the window is in the pipe or in the queue: "
             "`rate · 2 delay + limit_packets`.",
             mistakes=[
@@ -185,7 +185,7 @@ LAB = Lab(
                     lambda rate_bps, delay_s, limit_packets: (
                         _pipe(rate_bps, delay_s) / 2 + limit_packets
                     ),
-                    "Until an ACK is back a packet counts: the pipe is as long as a round trip.",
+                    "A packet counts until its ACK is back: the pipe is as long as a round trip.",
                 ),
                 Mistake(
                     lambda rate_bps, delay_s, limit_packets: (

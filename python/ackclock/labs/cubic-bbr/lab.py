@@ -40,6 +40,12 @@ def _crossing(runs):
     return (low + high) / 2
 
 
+def _straight(runs, low, high):
+    """Return where a straight line between two buffers in BDP has equal goodputs."""
+    more = [0.5 - _share(runs.of("duel", {BUFFER: f"{buffer:g} BDP"})) for buffer in (low, high)]
+    return low + (high - low) * more[0] / (more[0] - more[1])
+
+
 def _facts(results):
     # In the model, thousandths of the product.
     queue = results.model["links"][-1]["forward"]["queue"]
@@ -64,7 +70,7 @@ LAB = Lab(
             because="shares are read off a table",
             public=True,
             most=1.0,
-            why="CUBIC cuts its window at each loss, BBR does not.",
+            why="CUBIC reduces its window at each loss, BBR does not.",
             mistakes=[
                 Mistake(
                     lambda runs: 1 - _share(runs.of("duel")), "That is the share of the other flow."
@@ -88,7 +94,8 @@ LAB = Lab(
             unit="",
             value=_crossing,
             tolerance=0.2,
-            because="the crossing is interpolated between points that lie a factor of two apart",
+            because="interpolated between buffers half a product apart; closer to the crossing, the "
+            "phase of the two flows decides",
             least=0.25,
             most=16.0,
             points=3,
@@ -99,6 +106,12 @@ LAB = Lab(
                     lambda runs: 1.0,
                     "At one bandwidth-delay product BBR has most of the link: that was the first "
                     "question.",
+                ),
+                Mistake(
+                    lambda runs: _straight(runs, 2.0, 4.0),
+                    "That is on a straight line from 2 to 4. Run buffers between them: the shares "
+                    "bend there.",
+                    credit=0.5,
                 ),
                 Mistake(
                     lambda runs: 16.0,
@@ -115,7 +128,7 @@ LAB = Lab(
             value=lambda runs: _wait(runs.of("duel", CUBIC_ALONE)),
             tolerance=0.03,
             because="the last second, in which BBR starts, changes the mean by less",
-            why="CUBIC fills any buffer and lives between 70 and 100 % of it and the pipe.",
+            why="CUBIC fills any buffer: its window stays between 70 and 100 % of buffer and pipe together.",
             mistakes=[
                 Mistake(
                     lambda runs: _wait(runs.of("duel", CUBIC_ALONE), "max"),
@@ -160,7 +173,7 @@ LAB = Lab(
             name="why",
             text="Why does BBR win at small buffers?",
             options={
-                "losses": "It does not cut its rate at a loss, and CUBIC does.",
+                "losses": "It does not reduce its rate at a loss, and CUBIC does.",
                 "delay": "It has a shorter round-trip time.",
                 "start": "It starts first.",
             },
@@ -170,7 +183,7 @@ LAB = Lab(
                 and runs.of("duel").summary["flows"]["bbr"]["start_s"] > 0
                 else "start"
             ),
-            why="Both lose packets; only CUBIC takes them as a reason to slow down.",
+            why="Both lose packets; only CUBIC slows down because of it.",
             mistakes={
                 "delay": "Both share one path: compare path_rtt_s of the two flows.",
                 "start": "Look at start_s: BBR starts 137 ms after CUBIC.",

@@ -86,7 +86,7 @@ LAB = Lab(
             unit="ms",
             value=lambda runs: _ideal(**_facts(runs.of("incast"))),
             tolerance=0.015,
-            because="headers are 3.6 %: who leaves them out is not within it",
+            because="headers are 3.6 %: an answer without them is outside",
             why="16 · 64 KiB · 1500/1448 · 8 / 1 Gbps.",
             mistakes=[
                 Mistake(
@@ -138,7 +138,7 @@ LAB = Lab(
             value=lambda runs: _slowest(runs.of("incast", DCTCP)),
             tolerance=0.02,
             because="the table has it",
-            why="Close to the ideal: senders slow down by marks, before the buffer is full.",
+            why="Close to the ideal: marks slow the senders down before the buffer is full.",
             mistakes=[
                 Mistake(
                     lambda runs: _slowest(runs.of("incast")),
@@ -146,7 +146,7 @@ LAB = Lab(
                 ),
                 Mistake(
                     lambda runs: _slowest(runs.of("incast", {"flows.A.tcp": "linux-dctcp"})),
-                    "That is DCTCP at a queue that does not mark: it never slows down but by losses.",
+                    "That is DCTCP at a queue that does not mark: only losses slow it down.",
                     credit=0.5,
                 ),
             ],

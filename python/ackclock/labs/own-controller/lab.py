@@ -1,8 +1,13 @@
 """Design your own congestion control, in Python."""
 
+from math import nan
+
 from ackclock.labs import Controller, Criterion, Lab
 
 LINK = "bottleneck"
+USED = 0.5
+"""A flow that hardly sends has no queue and is fair: below this utilisation that earns nothing."""
+IDLE = "The link is used less than half: a flow that hardly sends earns nothing for this."
 
 
 def _link(results):
@@ -19,11 +24,12 @@ def _utilisation(results):
 
 def _delay(results):
     """Mean queueing delay at the bottleneck, in round-trip times of the empty path."""
-    return _link(results)["queueing_delay_s"]["mean"] / _flow(results, "mine")["path_rtt_s"]
+    delay = _link(results)["queueing_delay_s"]["mean"] / _flow(results, "mine")["path_rtt_s"]
+    return delay if _utilisation(results) >= USED else nan
 
 
 def _fairness(results):
-    return results.summary["fairness_jain"]
+    return results.summary["fairness_jain"] if _utilisation(results) >= USED else nan
 
 
 def _balance(results):
@@ -46,7 +52,7 @@ LAB = Lab(
             text="Write a class in `mine.py` that does well in all four respects on networks of 5 to "
             "40 Mbps with round-trip times of 15 to 60 ms.",
             file="mine.py",
-            why="A controller that holds a small delay when it is alone, and answers to losses as "
+            why="A controller that holds a small delay when it is alone, and responds to losses as "
             "Reno does while others cause them.",
             criteria=[
                 Criterion(
@@ -58,28 +64,31 @@ LAB = Lab(
                     full=0.85,
                     points=3,
                     advice="The link is idle at times: does the window grow soon enough, and is it "
-                    "not cut too far?",
+                    "not reduced too far?",
                 ),
                 Criterion(
                     name="delay",
                     text="Mean queueing delay at the bottleneck, in round-trip times of the empty path; one "
-                    "flow, less is better",
+                    "flow that uses half of the link or more, less is better",
                     scenario="alone",
                     figure=_delay,
                     none=1.0,
                     full=0.35,
                     points=6,
+                    needs=IDLE,
                     advice="Packets wait: rtt - min_rtt of an ACK says for how long.",
                 ),
                 Criterion(
                     name="fairness",
-                    text="Jain's index of two of your flows, of which one starts later",
+                    text="Jain's index of two of your flows that use half of the link or more; one "
+                    "starts later",
                     scenario="pair",
                     figure=_fairness,
                     none=0.55,
                     full=0.8,
                     points=4,
-                    advice="One flow has much more: who has more has to give up more.",
+                    needs=IDLE,
+                    advice="One flow has much more: the larger one has to give up more.",
                 ),
                 Criterion(
                     name="beside CUBIC",

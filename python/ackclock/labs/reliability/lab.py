@@ -85,7 +85,7 @@ LAB = Lab(
             tolerance=0.02,
             because="with 1000 runs the 95 % interval of this median is a single value: times come "
             "in steps of whole timeouts",
-            why="Half of the runs have one timeout of a second at most.",
+            why="Half of the runs have at most one timeout of a second.",
             mistakes=[
                 Mistake(
                     lambda runs: _mean(runs, "fixed"),
@@ -162,8 +162,8 @@ LAB = Lab(
             ),
             why="A wait of 2^k s has the probability 0.75^k: the expectation of the sum diverges.",
             mistakes={
-                "same": "Another seed gives another mean, by orders of magnitude.",
-                "median": "Compare both in the output: they are orders of magnitude apart.",
+                "same": "Compute the mean for two seeds in Python, as on the page: they are far apart.",
+                "median": "Compute both in Python, as on the page: they are orders of magnitude apart.",
             },
         ),
         Formula(
@@ -181,7 +181,7 @@ LAB = Lab(
             facts=_facts,
             value=lambda results: results.summary["flows"]["F1"]["finish_s"],
             tolerance=0.01,
-            because="nothing is random here, but 1 % forgives a rounding",
+            because="nothing is random here, but 1 % allows for rounding",
             why="A window each round trip, or the link all the time if the window is larger than "
             "the pipe.",
             mistakes=[
@@ -194,7 +194,7 @@ LAB = Lab(
                     lambda segments, window, rate_bps, delay_s: (
                         segments * 8000 / rate_bps + delay_s
                     ),
-                    "That is for a window that is never in the way.",
+                    "That is for a window that never limits the flow.",
                 ),
             ],
         ),

@@ -154,7 +154,7 @@ LAB = Lab(
                 < 2.7
                 else "square"
             ),
-            why="With a loss rate that is given from outside, the mean *window* is the same for any "
+            why="With a fixed loss rate, the mean *window* is the same for any "
             "round-trip time; the rate is window over RTT.",
             mistakes={
                 "square": "Twice the round-trip time would then give a quarter of the rate. What do "

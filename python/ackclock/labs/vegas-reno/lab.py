@@ -65,7 +65,7 @@ LAB = Lab(
             because="two figures of a table",
             public=True,
             most=1.0,
-            why="Vegas yields to each queue, Reno makes it.",
+            why="Vegas yields to each queue, and Reno builds them.",
             mistakes=[
                 Mistake(lambda runs: 1 - _share(runs), "That is Reno's share."),
                 Mistake(
@@ -76,7 +76,7 @@ LAB = Lab(
             ],
         ),
         Number(
-            name="reno_drops",
+            name="drops",
             text="How many packets of **both** are dropped in this run?",
             unit="packets",
             value=lambda runs: float(_link(runs, "duel")["packets_dropped"]),
@@ -183,7 +183,7 @@ LAB = Lab(
                 ),
                 Mistake(
                     lambda rates_bps, on_s, off_s: _load(rates_bps, off_s, on_s),
-                    "That has on and off the wrong way round.",
+                    "That has on and off swapped.",
                 ),
             ],
         ),
