@@ -72,8 +72,8 @@ def _of_packets(path: Path, lines: list[str]) -> Measurement:
             sent[number] = time_s if number > top else -1.0
             top = max(top, number)
         elif kind == "ack" and event == "r" and to == source and number > acked:
-            covered = [sent.get(one, -1.0) for one in range(acked + 1, number + 1)]
-            if min(covered) >= 0:
+            covered = range(acked + 1, number + 1)
+            if number in sent and min(sent.get(one, 0.0) for one in covered) >= 0:
                 series["rtt"].append((time_s, time_s - sent[number]))
             acked = number
         else:
