@@ -88,6 +88,15 @@ def test_run_prints_a_summary_and_writes_a_run_directory(ackclock, small_file, t
     assert "digest" in (tmp_path / "runs" / "tests" / "small-1" / "log.txt").read_text()
 
 
+def test_without_records_nothing_is_proposed_that_needs_them(ackclock, small_file):
+    assert "ackclock report full" in ackclock("run", small_file, "--no-plots", "--out", "full").out
+    bare = ["--no-plots", "--set", "record=none", "--out", "bare"]
+    assert "ackclock report" not in ackclock("run", small_file, *bare).out
+    done = ackclock("table", "bare", "--columns", "flow,rtt_s_p95")
+    assert (done.code, "if all were recorded" in done.err) == (2, True)
+    assert "0.0" in ackclock("table", "full", "--columns", "rtt_s_p95", "--format", "csv").out
+
+
 @pytest.mark.painted
 @pytest.mark.slow
 def test_run_draws_plots_and_names_them(ackclock, small_file, tmp_path):

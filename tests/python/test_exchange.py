@@ -280,6 +280,19 @@ def test_a_capture_of_a_run_gives_its_flight_and_round_trip_times(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["pcapng", "ns2"])
+def test_an_ack_that_covers_retransmitted_data_is_no_sample(tmp_path, name):
+    """Behind a repaired hole are data that arrived a round trip or more before their ACK."""
+    overrides = [("flows.reno.tcp.cc", "cubic"), ("stop.at_latest", "12 s"), ("record", "all")]
+    results = run(Scenario.load("teach/sawtooth", overrides))
+    assert results.summary["flows"]["reno"]["retransmissions"] > 3
+    (path,) = export(results, name, tmp_path / "trace")
+    rtt = measured.read(path).series["rtt"][1]
+    own = metrics.rtt_series(results, "reno")[1]
+    assert rtt.size > own.size / 2
+    assert rtt.max() == pytest.approx(own.max(), rel=0.02)
+
+
 def test_a_measurement_is_laid_over_its_flow(tmp_path, small_results):
     (tmp_path / "F2.ss").write_text(SAMPLES)
     options = Options(overlay=[f"F2={tmp_path / 'F2.ss'}"])

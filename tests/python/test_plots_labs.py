@@ -159,6 +159,27 @@ def test_other_plots_over_time_know_the_span_too(kind):
                 assert all(100 <= x <= 400 for x in line.get_xdata())
 
 
+def test_counts_and_scales_are_those_of_the_span():
+    """The overshoot of slow start before it neither counts nor makes the rest flat."""
+    results = lab_runs.tahoe()
+    times = results.table("drops")["time_s"].to_numpy()
+    cut = float(np.sort(times)[len(times) // 2]) + 1e-3
+    after = int((times >= cut).sum())
+    assert 0 < after < len(times)
+    losses = panels(plots.figure(results, "link-losses", options=Options(from_s=cut)))[
+        "Packets lost"
+    ]
+    said = [text.get_text() for text in losses.get_legend().get_texts()]
+    assert sum(int(one.split(": ")[1]) for one in said) == after
+    rates, whole = (
+        panels(plots.figure(results, "flow-send-rate", options=options))["Send rate of flows"]
+        for options in (Options(from_s=0.5), Options())
+    )
+    drawn = max(np.nanmax(line.get_ydata()) for line in rates.lines if len(line.get_ydata()) > 2)
+    assert rates.get_ylim()[1] == pytest.approx(1.1 * drawn, rel=0.01)
+    assert rates.get_ylim()[1] < whole.get_ylim()[1]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [

@@ -330,6 +330,9 @@ def test_notes_of_the_theory_do_not_list_hundreds_of_names(small_scenario):
     [
         ({}, "CUBIC"),
         ({"cc": "bbr"}, "BBR"),
+        ("reno", "Reno"),
+        ("tahoe", "Tahoe"),
+        ("newreno", "NewReno"),
         ({"sender": "classic", "cc": {"kind": "aimd", "decrease": 0.8}}, "AIMD, decrease 0.8"),
         ({"sender": "classic", "cc": {"kind": "fixed", "window": 7}}, "Fixed window, window 7"),
     ],

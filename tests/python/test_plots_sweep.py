@@ -127,6 +127,23 @@ def test_what_is_left_over_becomes_panels():
 
 
 @pytest.mark.slow
+def test_axes_that_advance_together_make_one_line():
+    pairs = (("1 Mbps", "30 ms"), ("3 Mbps", "10 ms"), ("4 Mbps", "20 ms"))
+    rows = [
+        (*pair, cc, 0, [i * 1e6 + j * 1e5])
+        for i, pair in enumerate(pairs, 1)
+        for j, cc in enumerate(("reno", "cubic"))
+    ]
+    study = sweep(rows, axes=("rate", "delay", "cc"))
+    both = figure_of_sweep(study, "sweep-lines")
+    (axes,) = both.axes
+    drawn = {tuple(line.get_ydata()) for line in axes.lines if len(line.get_ydata()) == 3}
+    assert drawn == {(1.0, 2.0, 3.0), (1.1, 2.1, 3.1)}
+    assert any("together with rate: delay" in text.get_text() for text in both.findobj(Text))
+    asked = figure_of_sweep(study, "sweep-lines", options=Options(lines="delay"))
+    assert len(asked.axes) == 2  # a panel for each algorithm
+
+
 def test_panels_of_long_axes_have_different_heads():
     axes = ("links.bottleneck.queue.limit", "flows.F1.tcp.cc", "flows.F2.tcp.cc")
     made = sweep(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_runs import Page, scenario
+from report_runs import FIVE, Page, scenario
 from typer.testing import CliRunner
 
 import ackclock
@@ -335,3 +335,15 @@ def test_the_command_writes_into_the_run_directory(run):
     told = page.document["runs"][0]
     assert [flow["id"] for flow in told["flows"]] == ["F1", "F2"]
     assert (told["packets"]["from"], told["packets"]["to"]) == (1.0, 1.2)
+
+
+def test_a_run_that_was_to_last_so_long_did_not_end_early(tmp_path):
+    """Also if a transfer was not complete by then."""
+    flows = [flow | {"send": "100 MB"} for flow in FIVE["flows"]]
+    report.write([ackclock.run(scenario(2, flows=flows))], tmp_path / "time.html")
+    assert "Ended early" not in (tmp_path / "time.html").read_text(encoding="utf-8")
+    stop = {"when": "time", "at_latest": "2 s", "events": 999}
+    report.write(
+        [ackclock.run(ackclock.Scenario.from_dict(FIVE | {"stop": stop}))], tmp_path / "events.html"
+    )
+    assert "too-many-events" in (tmp_path / "events.html").read_text(encoding="utf-8")

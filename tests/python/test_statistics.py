@@ -340,3 +340,11 @@ def test_a_quantile_of_the_summary_by_its_share():
     assert found.quantile(0.75).value == 75
     with pytest.raises(KeyError):
         found.quantile(0.9)
+
+
+def test_a_rate_has_a_mean_however_few_the_replications():
+    """It is bounded; of a time, as few say nothing."""
+    sample = [6.1e6, 6.4e6, 5.2e6, 6.0e6]
+    assert summarize(sample, missing="below").mean.exists == "exists"
+    assert not summarize(sample, missing="below").notes
+    assert summarize(sample).mean.exists == "undecided"

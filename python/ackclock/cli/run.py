@@ -8,7 +8,7 @@ import signal
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -197,7 +197,7 @@ def _report(
     _print_written(screen, place, plots, replaced=results.replaced)
     if missing:
         screen.print(f"[dim]No plots:[/dim] {escape(missing)}")
-    _print_next(screen, summary, place, again)
+    _print_next(screen, results, place, again)
 
 
 def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
@@ -207,14 +207,14 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 
 
-def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
+def _print_next(screen: Console, results: Results, place: Path, again: str) -> None:
+    flows = results.summary["flows"]
     # The first flows will do for a proposal.
-    kinds = {name: flow["cc"] for name, flow in islice(summary["flows"].items(), 1000)}
-    commands = [
-        f"ackclock report {shlex.quote(str(place))}",
-        f"ackclock plot {shlex.quote(str(place))} --format pdf",
-    ]
-    if len(summary["flows"]) <= MOST_FLOWS:
+    kinds = {name: flow["cc"] for name, flow in islice(flows.items(), 1000)}
+    commands = [f"ackclock plot {shlex.quote(str(place))} --format pdf"]
+    if results.tables:
+        commands.insert(0, f"ackclock report {shlex.quote(str(place))}")
+    if len(flows) <= MOST_FLOWS:
         commands.append(f"ackclock theory {shlex.quote(again)}")
     if over_tcp := [name for name, cc in kinds.items() if cc]:
         which = "*" if len(over_tcp) == len(kinds) else over_tcp[0]

@@ -1,8 +1,9 @@
 """Captures: what was sent and acknowledged on a connection, from pcapng or pcap.
 
 A congestion window is not in a capture; data in flight are, and samples of the round-trip time:
-from the transmission of data to the ACK that covers them, none of data sent twice (Karn's rule,
-RFC 6298 section 3). Both are as the sender sees them only if the capture was made at the sender.
+from the transmission of data to the ACK that covers them, none from an ACK that covers data sent
+twice: its latest data may have arrived long before (Karn's rule, RFC 6298 section 3, as tcptrace
+applies it). Both are as the sender sees them only if the capture was made at the sender.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _series(way: _Way) -> dict[str, tuple[Floats, Floats]]:
     events += [(time, 0, ack, 0) for time, ack in way.acks if time >= start]
     events.sort(key=lambda event: event[0])
     sent = acked = 0
-    pending: list[tuple[int, float]] = []  # end of data sent once, when
+    pending: list[tuple[int, float]] = []  # end of data, when sent; NaN if sent again
     times, flight, rtt_times, rtts = [], [], [], []
     for time, is_data, number, size in events:
         # Sequence numbers go round at 2^32: the nearest to what is known is meant.
@@ -122,12 +123,15 @@ def _series(way: _Way) -> dict[str, tuple[Floats, Floats]]:
                 pending.append((near + size, time))
                 sent = near + size
             else:
-                pending = [one for one in pending if not near < one[0] <= near + size]
+                pending = [
+                    (end, np.nan if near < end <= near + size else when) for end, when in pending
+                ]
         elif near > acked:
             covered = [when for end, when in pending if end <= near]
             if covered:
-                rtt_times.append(time - start)
-                rtts.append(time - covered[-1])
+                if not np.isnan(covered).any():
+                    rtt_times.append(time - start)
+                    rtts.append(time - covered[-1])
                 pending = pending[len(covered) :]
             acked = min(near, sent)
         times.append(time - start)

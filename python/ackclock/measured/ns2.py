@@ -62,16 +62,18 @@ def _of_packets(path: Path, lines: list[str]) -> Measurement:
     rows = flows[max(flows, key=lambda flow: len(flows[flow]))]
     first = next(row for row in rows if row[4] == "tcp")
     source = first[8].split(".")[0]
-    top, acked, sent = -1, -1, dict[int, float]()
+    top = acked = int(first[10]) - 1
+    sent: dict[int, float] = {}
     series: dict[str, list[tuple[float, float]]] = {"flight": [], "rtt": []}
     for event, time, from_, to, kind, _, _, _, _, _, seq, _ in rows:
         time_s, number = float(time), int(seq)
         if kind == "tcp" and event == "+" and from_ == source:
-            # Data that are retransmitted give no sample (Karn's rule).
+            # An ACK that covers retransmitted data gives no sample (Karn's rule).
             sent[number] = time_s if number > top else -1.0
             top = max(top, number)
         elif kind == "ack" and event == "r" and to == source and number > acked:
-            if sent.get(number, -1.0) >= 0:
+            covered = range(acked + 1, number + 1)
+            if number in sent and min(sent.get(one, 0.0) for one in covered) >= 0:
                 series["rtt"].append((time_s, time_s - sent[number]))
             acked = number
         else:

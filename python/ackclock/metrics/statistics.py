@@ -162,7 +162,8 @@ def summarize(
     Args:
         value: One value a replication, NaN where it never happened; shape (n,).
         missing: What quantiles make of NaN: `above` counts it as infinite (a time that never came),
-            `below` as 0 (a rate that never was), `left-out` takes quantiles of the others only.
+            `below` as 0 (a rate that never was; links bound rates, so they have a mean, and no
+            tail index), `left-out` takes quantiles of the others only.
         cut_off: Lower bounds of values that are NaN only because a replication was ended, for the
             tail index.
         shares: Which quantiles, each between 0 and 1.
@@ -181,12 +182,13 @@ def summarize(
         ordered = np.concatenate((ordered, np.full(lost, np.inf)))
     elif missing == "below":
         ordered = np.concatenate((np.zeros(lost), ordered))
-    tail = tail_index(found, cut_off, level)
+    bounded = missing == "below"
+    tail = None if bounded else tail_index(found, cut_off, level)
     return Statistics(
         sample.size,
         wilson(lost, sample.size, level),
         tuple(_quantile(ordered, share, level) for share in shares) if ordered.size else (),
-        mean(found, tail, level) if found.size else None,
+        mean(found, tail, level, bounded=bounded) if found.size else None,
         tail,
         level,
         tuple(_notes(missing, lost, sample.size, tail, found)),
@@ -268,7 +270,13 @@ def wilson(count: int, total: int, level: float = LEVEL) -> Share:
     return Share(count, total, share, low, high)
 
 
-def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) -> Mean:
+def mean(
+    value: ArrayLike,
+    tail: TailIndex | None = None,
+    level: float = LEVEL,
+    *,
+    bounded: bool = False,
+) -> Mean:
     """Mean with confidence intervals, and whether there is one.
 
     Args:
@@ -276,6 +284,7 @@ def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) 
         tail: The tail index of the population; without one nothing is decided, unless all values
             are the same.
         level: Confidence level of the intervals.
+        bounded: No value can be above some bound, so a mean exists.
 
     Raises:
         ValueError: an empty sample, a value that is not finite.
@@ -293,7 +302,7 @@ def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) 
     if tail is not None:
         exists, variance = tail.moment(1), tail.moment(2)
     else:
-        exists = variance = "exists" if alike and n >= 2 else "undecided"
+        exists = variance = "exists" if bounded or (alike and n >= 2) else "undecided"
     return Mean(average, n, exists, variance, t_interval(sample, level), by_bootstrap)
 
 
@@ -354,7 +363,7 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
         }[missing]
         notes.append(f"{lost} of {total} replications did not finish: {counted}, the mean is that "
                      "of the others")  # fmt: skip
-    if not found.size:
+    if not found.size or missing == "below":
         return notes
     if tail is None:
         if found.min() != found.max():

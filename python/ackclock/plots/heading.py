@@ -84,7 +84,10 @@ def task(flow: Mapping[str, Any]) -> str:
 
 
 def algorithm(flow: Mapping[str, Any]) -> str:
-    """The algorithm of a flow with two parameters that were chosen, such as "FAST, alpha 50"."""
+    """The algorithm of a flow with two parameters that were chosen, such as "FAST, alpha 50".
+
+    Tahoe, Reno and NewReno have one congestion control and differ in the recovery of losses.
+    """
     if flow.get("udp"):
         return f"UDP {flow['udp']['source']['kind']}"
     cc = flow["tcp"]["cc"]
@@ -94,6 +97,8 @@ def algorithm(flow: Mapping[str, Any]) -> str:
         known = entry("cc", name)
         name = known["label"][:1].upper() + known["label"][1:]
         defaults = {param["name"]: param["default"] for param in known["params"]}
+    if cc["kind"] == "reno" and flow["tcp"]["numbering"] == "bytes":
+        name = flow["label"]
     numbers = [
         f"{key} {quantities.number(value)}"
         for key, value in cc.items()

@@ -34,6 +34,7 @@ def fill(view: View, panel: Panel) -> None:
         if not view.all_lanes_are_here:
             places.append(("other links", palette.FAINT_INK, view.other_loss_times()))
         places.append(("no route", palette.LOSS, view.unrouted_times()))
+    places = [(label, color, times[panel.inside(times)]) for label, color, times in places]
     losing = [place for place in places if len(place[2])]
     if not losing:
         drawn = "" if view.asked_links is None else " at these links"

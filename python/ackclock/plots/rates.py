@@ -33,7 +33,7 @@ def _flows(view: View, panel: Panel, event: str, title: str) -> None:
     series = {name: view.flow_rate(name, event) for name in view.flows}
     size = _unit(view, panel, title, series, "data packets")
     if draw.highest(series):
-        draw.of_flows(view, panel, series, draw.windows, size)
+        panel.y_from_zero(draw.of_flows(view, panel, series, draw.windows, size))
     else:
         panel.empty("no data packet")
 
@@ -46,20 +46,19 @@ def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
     if not series:
         panel.empty("no packet")
         return
+    highest = 0.0
     for host, (edges, rates) in series.items():
         color, line = view.host_color(host), "solid" if view.is_source(host) else "dashed"
-        draw.windows(panel, edges, rates / size, color=color, line=line, among=len(series))
+        drawn = draw.windows(panel, edges, rates / size, color=color, line=line, among=len(series))
+        highest = max(highest, drawn)
         panel.entry(host, color, line=line)
+    panel.y_from_zero(highest)
     if any(map(view.is_source, series)):
         panel.note("A host has the colour of its first flow; receivers are dashed.")
 
 
 def _unit(view: View, panel: Panel, title: str, series: Mapping[str, Series], what: str) -> float:
-    """Write title and unit of a panel of rates and set its scale; returns the unit's size."""
-    highest = draw.highest(series)
+    """Write title and unit of a panel of rates; returns the unit's size."""
     panel.title = title
-    size = draw.rate_unit(
-        view, panel, highest, f", {what}, {quantities.window(view.window_s)} bins"
-    )
-    panel.y_from_zero(highest / size)
-    return size
+    words = f", {what}, {quantities.window(view.window_s)} bins"
+    return draw.rate_unit(view, panel, draw.highest(series), words)

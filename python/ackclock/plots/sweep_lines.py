@@ -39,6 +39,8 @@ def draw(view: SweepView) -> Figure:
     title, height = f"{value.title}{view.whose} against {x}", 30.0 if len(cells) > 2 else 48.0
     page = view.page(title, facets, 4 if view.width_mm > 120 else 2, height)
     page.notes = view.explained([*split, *facets])
+    if beside := [a for a in view.together(x) if a not in (lines, *facets)]:
+        page.notes.append(f"Varied together with {x}: {', '.join(beside)}.")
     axis, levels = across(x, view.levels(x)), view.levels(x)
     names = view.levels(lines) if lines else [None]
     colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
@@ -72,7 +74,8 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
     """Which axis runs along, which one has lines, and which have panels.
 
     Unasked the axis with most numbers runs along, and the first axis of words, or else the next one
-    of numbers, has lines. All the others have panels: a mean over them would be of nothing.
+    of numbers, has lines. All the others have panels: a mean over them would be of nothing. Those
+    that vary together with the first need neither.
     """
     asked = view.options
     taken = (asked.lines, *(asked.facets or ()))
@@ -81,7 +84,7 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
     x = asked.x or max(numeric or free, key=lambda a: len(view.levels(a)), default=None)
     if x is None:
         raise PlotError("this sweep varies nothing, or --where leaves one run: there is no line")
-    rest = view.left(x, *taken)
+    rest = view.left(x, *taken, *view.together(x))
     words = [axis for axis in rest if not view.numeric(axis)]
     lines = asked.lines
     if lines is None and asked.facets is None and rest:
@@ -90,7 +93,7 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
     elif lines is None and rest:
         lines = rest[0]
     facets = list(asked.facets or ())
-    return x, lines, [*facets, *view.left(x, lines, *facets)]
+    return x, lines, [*facets, *(axis for axis in rest if axis != lines)]
 
 
 def _reach(group: Group) -> float:

@@ -158,6 +158,11 @@ class SweepView:
         """The varied axes that are not taken."""
         return [axis for axis in self.varied if axis not in taken]
 
+    def together(self, axis: str) -> list[str]:
+        """The other varied axes of which each value of this one has one value, as in a `zip`."""
+        count = len(self.levels(axis))
+        return [a for a in self.left(axis) if len(combinations(self.runs, [axis, a])[0]) == count]
+
     def words(self, axes: Sequence[str], cell: Cell) -> str:
         """What a combination of values is called."""
         return ", ".join(

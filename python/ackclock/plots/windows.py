@@ -53,15 +53,10 @@ def _of_run(view: View) -> list[tuple[str, View]]:
 
 
 def algorithm(flow: Any) -> str:
-    """What the algorithm of a flow is called: its congestion control, and its recovery.
-
-    Tahoe, Reno and NewReno have one congestion control and differ in the recovery of losses.
-    """
+    """What the algorithm of a flow is called: its congestion control, and its recovery."""
     cc, recovery = flow["tcp"]["cc"]["kind"], (flow["tcp"].get("recovery") or {}).get("kind")
-    if cc == "reno" and flow["tcp"]["numbering"] == "bytes":
-        return flow["label"]
     name = heading.algorithm(flow)
-    plain = recovery in (None, "selective-repeat", cc)
+    plain = recovery in (None, "selective-repeat", cc) or name == flow["label"]
     return name if plain else f"{name}, recovery {recovery}"
 
 

@@ -133,10 +133,11 @@ def _head(runs: Mapping[str, Results]) -> str:
         summary = run.summary
         fairness = summary.get("fairness_jain")
         shared = fairness is not None and len(summary["flows"]) > 1
+        reason = summary["stop_reason"]
         facts = {
             "Run": name if len(runs) > 1 else "",
             "Simulated": f"{quantities.number(summary['end_s'])} s",
-            "Ended early": "" if summary["finished"] else summary["stop_reason"],
+            "Ended early": "" if reason in ("flows-complete", "time") else reason,
             "Seed": summary["seed"],
             "Digest": summary["digest"],
             "Fairness (Jain)": f"{fairness:.3f}" if shared else "",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ackclock.columns import Column
+from ackclock.columns import FLOWS, LINKS, RUNS, Column
 from ackclock.errors import InputError, refuse, unknown
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.values import measured, same, spelled
@@ -52,11 +52,14 @@ class ResultTable:
         """Return the meaning of a column.
 
         Raises:
-            InputError: there is none of this name; says the nearest.
+            InputError: there is none of this name; says the nearest, or what it would be.
         """
         for column in self.columns:
             if column.name == name:
                 return column
+        for column in (*FLOWS, *LINKS, *RUNS):
+            if column.name == name and not column.usual:
+                raise InputError(f"no row here has a value of '{name}': {column.meaning}")
         raise InputError(unknown("column", name, self.names))
 
     def values(self, name: str) -> list[Any]:
