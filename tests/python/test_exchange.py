@@ -293,6 +293,23 @@ def test_an_ack_that_covers_retransmitted_data_is_no_sample(tmp_path, name):
     assert rtt.max() == pytest.approx(own.max(), rel=0.02)
 
 
+def test_an_ns2_trace_without_data_is_refused(tmp_path):
+    (tmp_path / "acks.tr").write_text("r 1.0 1 0 ack 40 ------- 1 1.0 0.0 3 7\n" * 3)
+    with pytest.raises(InputError, match="ACKs of flow 1, but none of its data"):
+        measured.read(tmp_path / "acks.tr")
+
+
+def test_time_begins_with_the_first_data_in_every_trace(tmp_path):
+    """Not with the handshake, which an ns-2 trace numbers as a packet."""
+    scenario = Scenario.load("teach/sawtooth", [("stop.at_latest", "3 s"), ("record", "all")])
+    results = run(scenario)
+    times = [
+        measured.read(export(results, name, tmp_path / name)[0]).series["rtt"][0]
+        for name in ("pcapng", "ns2")
+    ]
+    np.testing.assert_allclose(times[0], times[1], atol=1e-6)
+
+
 def test_a_measurement_is_laid_over_its_flow(tmp_path, small_results):
     (tmp_path / "F2.ss").write_text(SAMPLES)
     options = Options(overlay=[f"F2={tmp_path / 'F2.ss'}"])

@@ -59,8 +59,15 @@ def _of_packets(path: Path, lines: list[str]) -> Measurement:
             flows[words[7]].append(words)
     if not flows:
         raise InputError(f"'{path}' holds no packets of TCP")
-    rows = flows[max(flows, key=lambda flow: len(flows[flow]))]
-    first = next(row for row in rows if row[4] == "tcp")
+    most_rows = max(flows, key=lambda flow: len(flows[flow]))
+    rows = flows[most_rows]
+    data = [row for row in rows if row[4] == "tcp"]
+    if not data:
+        raise InputError(f"'{path}' has ACKs of flow {most_rows}, but none of its data")
+    # A SYN has a number of its own, but no data; time begins with these, as in a capture.
+    most = max(int(row[5]) for row in data)
+    first = next((row for row in data if int(row[10]) > 0 or int(row[5]) == most), data[0])
+    rows = rows[rows.index(first) :]
     source = first[8].split(".")[0]
     top = acked = int(first[10]) - 1
     sent: dict[int, float] = {}
