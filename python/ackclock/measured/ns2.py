@@ -31,6 +31,8 @@ def read(path: Path, lines: list[str]) -> Measurement:
         if lines[0].split()[0] in ("+", "-", "r", "d"):
             return _of_packets(path, lines)
         return _of_variables(path, lines)
+    except InputError:  # a ValueError, too
+        raise
     except (ValueError, IndexError):
         raise InputError(
             f"'{path}' starts like an ns-2 trace, but continues in another format"
