@@ -168,6 +168,7 @@ def test_faults_name_file_line_flow_and_time(body, line, words):
     assert run("reno").summary["digest"] == run("reno").summary["digest"]
 
 
+@pytest.mark.slow
 def test_a_fault_keeps_the_run_directory_and_ends_with_status_2(tmp_path):
     (tmp_path / "mine.py").write_text(
         HEAD + "    def on_ack(self, ack):\n        self.cwnd += self.segment\n"

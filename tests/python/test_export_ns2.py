@@ -177,6 +177,7 @@ def test_a_loss_on_the_way_has_no_reception(tmp_path):
     assert of_it == ["+", "-", "d"]
 
 
+@pytest.mark.slow
 def test_half_duplex_links_and_routers(tmp_path):
     scenario = Scenario.load(
         "caltech/test-case-1-fast", [("stop", "{when: time, at_latest: 6 s}"), ("record", "all")]

@@ -346,6 +346,7 @@ def test_a_name_for_many_links_has_one_ellipsis_however_short_it_is():
     assert text.short(name, 100.0, 7.0) == name
 
 
+@pytest.mark.slow
 def test_a_report_of_several_runs_has_the_busiest_flows_of_each(tmp_path):
     given = [Scenario.from_dict(dumbbell(60, seconds)) for seconds in (0.1, 0.2)]
     runs = [run(scenario.set("record", {"kind": "none", "rtt": "changes"})) for scenario in given]

@@ -41,6 +41,7 @@ def test_no_change_at_all():
     assert bands.of_steps(np.empty(0), np.empty(0), edges, before=3.0).high.tolist() == [3.0, 3.0]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(0, 10), st.integers(0, 100)), min_size=1, max_size=60),
     st.integers(1, 30),

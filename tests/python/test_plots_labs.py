@@ -224,6 +224,7 @@ def test_the_last_bin_ends_with_the_run_or_is_left_out(bin_s, end_s, rate_bps):
     assert line.get_ydata()[-1] * 1e6 == pytest.approx(rate_bps, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_sliding_window_of_the_labs_comes_with_a_warning():
     run = lab_runs.tahoe(5, gap_ms=100)
     figure = plots.figure(run, "receiver-rate", options=Options(sliding=True))

@@ -171,6 +171,7 @@ def test_a_transparent_figure_has_no_ground(tmp_path):
     assert all(axes.get_facecolor()[3] == 0 for axes in figure.axes)
 
 
+@pytest.mark.slow
 def test_words_of_an_svg_are_words(tmp_path):
     (path,) = plots.plot(busy_run(), ["overview"], fmt="svg", out=tmp_path)
     text = path.read_text(encoding="utf-8")
@@ -242,6 +243,7 @@ def test_labels_of_a_network_cover_no_other_label():
 # Runs beside each other
 
 
+@pytest.mark.slow
 def test_two_overviews_stand_beside_each_other_on_the_same_scales():
     one, other = busy_run(), busy_run(flows=2, end_s=40.0, losses=False)
     figure = plots.figure([one, other], "overview")

@@ -98,6 +98,7 @@ def test_the_seed_and_the_records_of_the_scenario_do_not_matter(lossy):
     assert replicate(slower, 1).scenario_digest != found.scenario_digest
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_ends_at_the_end(lossy):
     states = []
     replicate(lossy, 5000, progress=states.append)
@@ -386,6 +387,7 @@ def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_part_does_not_take_the_place_of_a_whole(ackclock, tmp_path, monkeypatch):
     assert ackclock("replicate", LOSSY, "-n", "30", "--out", "x.parquet").code == 0
     table = replicate(Scenario.load(LOSSY), 20).table()

@@ -170,6 +170,7 @@ def test_a_long_animation_ends_where_it_would_be_too_large(run, tmp_path, monkey
     assert 4500 < shown["columns"]["came"][1] <= 5000
 
 
+@pytest.mark.slow
 def test_the_same_records_give_the_same_bytes(run, tmp_path):
     again = ackclock.run(scenario(8), directory=tmp_path / "again" / "five")
     digests = [

@@ -126,6 +126,7 @@ def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
         assert way["packets_dropped"] == sum(way["drops"].values())
 
 
+@pytest.mark.slow
 def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
     # A window of a million segments over a short queue: an ACK there takes a millisecond.
     scenario = Scenario.from_dict(

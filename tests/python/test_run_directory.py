@@ -80,6 +80,7 @@ def test_nothing_is_left_of_a_failed_write(small_results, tmp_path, monkeypatch)
     assert Results.load(path).table("cwnd").num_rows > 0
 
 
+@pytest.mark.slow
 def test_a_full_disk(small_file, tmp_path):
     """With a limit on the size of files, which fails like a full disk, in the middle of a table."""
     script = (

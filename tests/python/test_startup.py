@@ -41,6 +41,7 @@ def test_commands_without_results_load_no_tables(arguments, tmp_path, small_file
     assert not loaded & (_TABLES | _DRAWING | _HEAVY)
 
 
+@pytest.mark.slow
 def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file, "--no-plots")
     assert loaded >= _TABLES

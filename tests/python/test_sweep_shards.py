@@ -37,6 +37,7 @@ def whole(tmp_path_factory):
     return (folder / "s/results.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_shards_are_put_together_to_the_same_bytes(sweep, tmp_path, whole):
     folders = [f"sweeps/tests/parts.shard-{i}-of-2" for i in (1, 2)]
     for number, count in ((1, 7), (2, 8)):

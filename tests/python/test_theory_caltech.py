@@ -15,6 +15,7 @@ def queues(prediction, period):
     return {link: state.data_packets for (link, _), state in states.items()}
 
 
+@pytest.mark.slow
 def test_rtt_of_the_empty_network_to_all_digits():
     assert predict(case_0()).flows["F1"].empty_rtt_s == 0.020830078125
     assert predict(case_1()).flows["F1"].empty_rtt_s == 0.08298828125

@@ -129,6 +129,7 @@ def figures(comparison, quantity):
     return [figure for figure in comparison.figures if figure.quantity == quantity]
 
 
+@pytest.mark.slow
 def test_a_run_as_predicted_agrees(prediction):
     comparison = compare(prediction, made_run(prediction))
     assert comparison.agrees

@@ -45,6 +45,7 @@ def test_what_is_not_divided_runs_in_one_thread_and_says_why(
     ]
 
 
+@pytest.mark.slow
 def test_a_plain_scenario_is_divided_with_all_its_records(tmp_path: Path, caplog) -> None:
     # Records and the end are those that a scenario has by default: all tables, and the last flow.
     flows = [

@@ -73,6 +73,7 @@ def test_a_frame_of_a_sweep(small_scenario):
     assert results.frame().shape == (2, results.plain().num_columns)
 
 
+@pytest.mark.slow
 def test_moving_a_slider_runs_the_scenario_again(small_scenario):
     explorer = widgets.explore(
         small(small_scenario), rate=["10 Mbps", "5 Mbps"], cc=["reno", "vegas"], kind="flow-window"
@@ -90,6 +91,7 @@ def test_moving_a_slider_runs_the_scenario_again(small_scenario):
     assert "<b>F1</b>" in explorer.message.value
 
 
+@pytest.mark.slow
 def test_an_error_is_shown_and_can_be_corrected(small_scenario, monkeypatch):
     explorer = widgets.explore(small(small_scenario), rate=["10 Mbps", "5 Mbps"])
     with monkeypatch.context() as patched:
