@@ -148,8 +148,8 @@ def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`")
     return Path(given)
 
 
-def whole_number(name: str, given: object) -> int:
-    """Return the argument of this name, a whole number of Python or numpy.
+def whole_number(name: str, given: object, most: int | None = None) -> int:
+    """Return the argument of this name, a whole number of Python or numpy; from 1 to `most`.
 
     Raises:
         InputError: it is something else.
@@ -157,7 +157,10 @@ def whole_number(name: str, given: object) -> int:
     # Classes and arrays have the method without being numbers.
     if not isinstance(given, bool):
         with suppress(TypeError):
-            return operator.index(cast("SupportsIndex", given))
+            number = operator.index(cast("SupportsIndex", given))
+            if most is not None and not 1 <= number <= most:
+                refuse(name, given, f"a whole number from 1 to {most}")
+            return number
     refuse(name, given, "a whole number, such as 2")
 
 

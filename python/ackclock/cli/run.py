@@ -211,9 +211,8 @@ def _print_next(screen: Console, results: Results, place: Path, again: str) -> N
     flows = results.summary["flows"]
     # The first flows will do for a proposal.
     kinds = {name: flow["cc"] for name, flow in islice(flows.items(), 1000)}
-    commands = [f"ackclock plot {shlex.quote(str(place))} --format pdf"]
-    if results.tables:
-        commands.insert(0, f"ackclock report {shlex.quote(str(place))}")
+    commands = [f"ackclock report {shlex.quote(str(place))}"] if results.tables else []
+    commands.append(f"ackclock plot {shlex.quote(str(place))} --format pdf")
     if len(flows) <= MOST_FLOWS:
         commands.append(f"ackclock theory {shlex.quote(again)}")
     if over_tcp := [name for name, cc in kinds.items() if cc]:

@@ -113,7 +113,7 @@ def _series(way: _Way) -> dict[str, tuple[Floats, Floats]]:
     events += [(time, 0, ack, 0) for time, ack in way.acks if time >= start]
     events.sort(key=lambda event: event[0])
     sent = acked = 0
-    pending: list[tuple[int, float]] = []  # end of data, when sent; NaN if sent again
+    pending: list[tuple[int, float]] = []  # end of data, when sent; -1 if sent again
     times, flight, rtt_times, rtts = [], [], [], []
     for time, is_data, number, size in events:
         # Sequence numbers go round at 2^32: the nearest to what is known is meant.
@@ -124,12 +124,12 @@ def _series(way: _Way) -> dict[str, tuple[Floats, Floats]]:
                 sent = near + size
             else:
                 pending = [
-                    (end, np.nan if near < end <= near + size else when) for end, when in pending
+                    (end, -1.0 if near < end <= near + size else when) for end, when in pending
                 ]
         elif near > acked:
             covered = [when for end, when in pending if end <= near]
             if covered:
-                if not np.isnan(covered).any():
+                if min(covered) >= 0:
                     rtt_times.append(time - start)
                     rtts.append(time - covered[-1])
                 pending = pending[len(covered) :]

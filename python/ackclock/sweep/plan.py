@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ackclock.document import OverrideError
-from ackclock.errors import Problem, ScenarioError, refuse, whole_number
+from ackclock.errors import Problem, ScenarioError, whole_number
 from ackclock.sweep import axes
 from ackclock.sweep.axes import Label, Setting
 from ackclock.sweep.faults import explain
@@ -128,11 +128,7 @@ def processes(workers: int | None) -> int:
     Raises:
         InputError: it is not a whole number from 1 to 1024.
     """
-    if workers is None:
-        return cores()
-    if not 1 <= whole_number("workers", workers) <= _MOST_WORKERS:
-        refuse("workers", workers, f"a whole number from 1 to {_MOST_WORKERS}")
-    return workers
+    return cores() if workers is None else whole_number("workers", workers, _MOST_WORKERS)
 
 
 class _Checker:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.columns import Column
-from ackclock.errors import refuse, whole_number
+from ackclock.errors import whole_number
 from ackclock.tables.table import ResultTable, require_table
 from ackclock.tables.values import spelled
 
@@ -74,8 +74,8 @@ def shown(table: ResultTable, digits: int | None = None) -> list[Shown]:
         InputError: not a table, or another number of digits.
     """
     require_table(table)
-    if digits is not None and not 1 <= whole_number("digits", digits) <= _MOST_DIGITS:
-        refuse("digits", digits, f"a whole number from 1 to {_MOST_DIGITS}")
+    if digits is not None:
+        whole_number("digits", digits, _MOST_DIGITS)
     return [_column(column, table.cells[column.name], digits) for column in table.columns]
 
 

@@ -58,19 +58,19 @@ class Doubts:
 
 def doubts_about(network: Network, laws: dict[int, Law], timeline: Timeline) -> Doubts:
     """Look for what speaks against the figures of these flows."""
-    flows = {network.flows[index].id: (network.flows[index], law) for index, law in laws.items()}
-    ranged = [name for name, (flow, law) in flows.items() if law.kept_packets(flow, True)]
-    beyond = _beyond_range(network, laws, ranged, timeline)
+    flows = network.flows
+    ranged = [flows[i].id for i, law in laws.items() if law.kept_packets(flows[i], True)]
+    among = set(ranged)
     return Doubts(
-        _begun_together(network, laws, ranged, timeline),
+        _begun_together(network, laws, among, timeline),
         ranged,
-        beyond | _in_bursts(network, laws, timeline),
+        _beyond_range(network, laws, among, timeline) | _in_bursts(network, laws, timeline),
         _overfull(network, timeline),
     )
 
 
 def _begun_together(
-    network: Network, laws: dict[int, Law], ranged: list[str], timeline: Timeline
+    network: Network, laws: dict[int, Law], ranged: set[str], timeline: Timeline
 ) -> set[str]:
     """Flows whose base RTT depends on the bursts with which they and others start.
 
@@ -139,7 +139,7 @@ def _half_packets_s(
 
 
 def _beyond_range(
-    network: Network, laws: dict[int, Law], ranged: list[str], timeline: Timeline
+    network: Network, laws: dict[int, Law], ranged: set[str], timeline: Timeline
 ) -> dict[str, str]:
     """Flows that may keep more packets in queues than their law says, and why."""
     found: dict[str, str] = {}
