@@ -11,7 +11,8 @@ import small
 import ackclock
 from ackclock import ControllerError, Scenario, ScenarioError
 
-pytest.importorskip("numba")
+# Found, not imported: numba takes a second, in each worker that collects the tests.
+pytestmark = pytest.mark.skipif(not util.find_spec("numba"), reason="numba is not installed")
 
 ROOT = Path(__file__).parents[2]
 HEAD = "import math\nimport ackclock\n\nGAIN = 0.7\n\n\nclass Mine(ackclock.CongestionControl):\n"

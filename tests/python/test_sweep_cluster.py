@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from dask_cluster import DEADLY, Cluster
-from distributed import Client
 from small import document
 
 from ackclock import AckclockError, InputError
@@ -30,6 +29,13 @@ from ackclock.sweep import cluster, plan
 cluster.engine = plan.engine = lambda: "{}"
 """
 START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
+
+
+def client_of(cluster):
+    """A client of Dask, which takes long to import, for the tests that need one."""
+    from distributed import Client
+
+    return Client(cluster.address, set_as_default=False)
 
 
 def study(**changed):
@@ -67,7 +73,7 @@ def cluster(tmp_path_factory):
     found = Cluster(tmp_path_factory.mktemp("cluster"))
     for _ in range(2):
         found.worker(ENGINE.format(engine()))
-    with Client(found.address, set_as_default=False) as client:
+    with client_of(found) as client:
         client.wait_for_workers(2, timeout=60)
         yield found
         found.close()
@@ -82,7 +88,7 @@ def third(cluster):
         started.append(cluster.worker(preload))
         return started[-1]
 
-    with Client(cluster.address, set_as_default=False) as client:
+    with client_of(cluster) as client:
         yield start
         for worker in started:
             worker.kill()
@@ -253,7 +259,7 @@ def test_another_engine_is_refused(cluster, third, tmp_path, preload, late):
     words = "lacks a part of Ackclock" if preload is WITHOUT else "0.0.9 abc"
     if not late:
         third(preload)
-        with Client(cluster.address, set_as_default=False) as client:
+        with client_of(cluster) as client:
             client.wait_for_workers(3, timeout=60)
     with pytest.raises(AckclockError) as caught, DaskExecutor(cluster.address) as executor:
         assert late
