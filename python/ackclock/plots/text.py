@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextToPath
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ft2font import LoadFlags
 
 MM_PER_POINT = 25.4 / 72
+_POINTS = 100.0
+"""Size at which glyphs are measured, without hints: widths grow with the size."""
 
-_RULER = TextToPath()
 
-
-@lru_cache(maxsize=4096)
 def width_mm(text: str, size: float, weight: str = "normal") -> float:
-    """Width of one line of text at `size` points."""
-    font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
-    width, _, _ = _RULER.get_text_width_height_descent(text, font, ismath=False)
-    return float(width) * MM_PER_POINT
+    """Width of one line of text at `size` points.
+
+    It is the sum of the advances of its glyphs: a line that is kerned is a little shorter.
+    """
+    return sum(_advance(glyph, weight) for glyph in text) * size * MM_PER_POINT
+
+
+@cache
+def _advance(glyph: str, weight: str) -> float:
+    """Advance of a glyph for each point of its size, in points."""
+    font = get_font(findfont(FontProperties(family="DejaVu Sans", weight=weight)))
+    font.set_size(_POINTS, 72)
+    measured = font.load_char(ord(glyph), LoadFlags.NO_HINTING)
+    return measured.linearHoriAdvance / 65536 / _POINTS
 
 
 def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> list[str]:
