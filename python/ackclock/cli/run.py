@@ -142,7 +142,7 @@ def default_directory(scenario: Scenario) -> Path:
 
     So that a run with other values does not take the place of the one it is compared with.
     """
-    name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
+    name = re.sub(r"[^\w./-]+", "-", scenario.name)
     parts = [part for part in name.split("/") if part.strip(".")]
     label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
     if scenario.is_varied:

@@ -15,6 +15,7 @@ from matplotlib import figure
 
 from . import palette
 from .errors import unknown
+from .fonts import for_all_scripts
 from .options import Options
 
 FORMATS = ("png", "svg", "pdf")
@@ -105,5 +106,5 @@ def save(
     inches = drawn.get_size_inches()[0]
     asked = options or Options()
     pixels = _STYLE_PIXELS.get(asked.style, _PNG_PIXELS)
-    with style():
+    with style(), for_all_scripts(drawn):
         drawn.savefig(path, format=kind, dpi=pixels / inches, metadata=metadata)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from unicodedata import east_asian_width
 
-from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
+
+from .fonts import own
 
 MM_PER_POINT = 25.4 / 72
 _POINTS = 100.0
@@ -23,9 +25,12 @@ def width_mm(text: str, size: float, weight: str = "normal") -> float:
 @cache
 def _advance(glyph: str, weight: str) -> float:
     """Advance of a glyph for each point of its size, in points."""
-    font = get_font(findfont(FontProperties(family="DejaVu Sans", weight=weight)))
+    font = own(weight)
     font.set_size(_POINTS, 72)
-    measured = font.load_char(ord(glyph), LoadFlags.NO_HINTING)
+    index = font.get_char_index(ord(glyph))
+    if not index and east_asian_width(glyph) in "WF":
+        return 1.0  # from another font
+    measured = font.load_glyph(index, LoadFlags.NO_HINTING)
     return measured.linearHoriAdvance / 65536 / _POINTS
 
 
