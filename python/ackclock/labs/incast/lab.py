@@ -66,7 +66,7 @@ LAB = Lab(
             tolerance=0.02,
             because="the table has it",
             public=True,
-            why="15 servers are done after 8 ms. One lost its whole first window: it waits 200 ms for the "
+            why="15 servers are done after 8 ms. One loses its whole first window, and waits 200 ms for the "
             "retransmission timeout.",
             mistakes=[
                 Mistake(
@@ -148,8 +148,8 @@ LAB = Lab(
             value=lambda runs: _slowest(runs.of("incast", DCTCP)),
             tolerance=0.02,
             because="the table has it",
-            why="Close to the ideal: of the first windows some segments are lost, but of no server all. From "
-            "then on marks keep the queue short.",
+            why="Close to the ideal. One server loses its whole first window here, too, but marks have "
+            "shortened the queue by the time of its tail loss probe, which gets through.",
             mistakes=[
                 Mistake(
                     lambda runs: _slowest(runs.of("incast")),
@@ -175,8 +175,8 @@ LAB = Lab(
                 if _timeouts(runs.of("incast", _servers(64, DCTCP))) > 0 and 64 * 10 * 1500 > 131072
                 else "rate"
             ),
-            why="640 segments are 960 kB, so that some servers lose their whole first window. A mark can "
-            "slow down a sender only after that.",
+            why="640 segments are 960 kB: some servers lose their whole first window and the probe. A mark "
+            "can slow down a sender only after its first window.",
             mistakes={
                 "marks": "Marks travel on the data packets and come back on ACKs; look at what is "
                 "dropped, and when.",
