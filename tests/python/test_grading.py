@@ -52,7 +52,7 @@ def test_a_formula_that_is_right_on_some_networks_has_a_part_of_the_points(formu
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("def longest_wait_of(rate_bps):\n    return 1\n", "unexpected keyword argument"),
+        ("def longest_wait_of(rate_bps):\n    return 1\n", "keep the names of its arguments"),
         ("def other():\n    pass\n", "no function longest_wait_of()"),
         ("def broken(:\n", "formulas.py line 1: invalid syntax"),
         ("import nothing_of_this_name\n", "No module named"),

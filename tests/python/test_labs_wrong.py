@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from forked import Forked
 
-from ackclock import labs
+from ackclock import Scenario, labs
 from ackclock.labs import Controller, Formula, Number, programs
 from ackclock.labs.grading import check, grade
 from ackclock.labs.hidden import Hidden
@@ -123,7 +123,7 @@ def a_unit_that_there_is_not(work):
 
 
 def no_unit(work):
-    plain = ("share", "number")
+    plain = ("share", "number", "packets")
     with_unit = [q for q in work.figures if Unit.of(q.unit).kind not in plain]
     for question in with_unit:
         work.answer(question, repr(work.value(question)))
@@ -448,6 +448,70 @@ def test_a_straight_line_between_far_buffers_is_no_crossing(marker_of_duel):
 def marker_of_duel():
     lab = labs.find("cubic-bbr")
     return Marker(lab, Hidden(lab, 0), Limits())
+
+
+@pytest.mark.parametrize("name", labs.names())
+def test_scenarios_of_students_do_not_say_what_they_show(name, tmp_path):
+    """`bene/two-flows` expects the drops, `ns3/lab-one-flow` has a rate in its question."""
+    lab = labs.find(name)
+    student(lab, tmp_path / "work", notebook=False, force=False)
+    for one in lab.scenarios:
+        document = Scenario.load(tmp_path / "work" / f"{one}.yaml").document
+        assert "title" in document and not document.keys() & {"question", "expectation"}
+
+
+def test_a_small_value_is_no_mistake_because_the_right_one_is_large(tmp_path):
+    """Milliseconds for seconds are a thousandth of the right rate, as is one without a segment."""
+    lab = labs.find("rtt-fairness")
+    body = "return segment_bytes * 8 / rtt_s * (1.5 / loss) ** 0.5 / 1000"
+    text = f"def reno_rate(rtt_s, loss, segment_bytes):\n    {body}\n"
+    (tmp_path / "formulas.py").write_text(text, encoding="utf-8")
+    said = Marker(lab, Hidden(lab, 0), Limits()).mark(lab.questions[-1], None, tmp_path).feedback
+    assert "Off by a factor of 1000" in said and "segment is missing" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "points", "said"),
+    [
+        (
+            "fast-reno",
+            "alpha + rate_bps * 2 * delay_s / 8 / 1024",
+            2.0,
+            "Each data packet has an ACK",
+        ),
+        (
+            "window-and-queue",
+            "8 * min(window_bytes / rtt_s, rate_bps / 8 / (1 + header_bytes / segment_bytes))",
+            None,
+            "Only whole segments fit into the window.",
+        ),
+        (
+            "reliability",
+            "delay_s + 8000 / rate_bps * ((segments - 1) % window + 1)"
+            " + (segments - 1) // window * (2 * delay_s + 8000 / rate_bps)",
+            None,
+            "A window larger than the pipe keeps the link busy",
+        ),
+    ],
+)
+def test_formulas_that_leave_one_thing_out_are_told_which(name, body, points, said, tmp_path):
+    lab = labs.find(name)
+    [question] = [q for q in lab.questions if isinstance(q, Formula)]
+    text = f"def {question.name}({', '.join(question.arguments)}):\n    return {body}\n"
+    (tmp_path / "formulas.py").write_text(text, encoding="utf-8")
+    mark = Marker(lab, Hidden(lab, 0), Limits()).mark(question, None, tmp_path)
+    assert 0 < mark.points < mark.most and said in mark.feedback
+    assert points in (None, mark.points) and "second bound" not in mark.feedback
+
+
+def test_a_figure_without_marks_earns_nothing_however_it_is_rounded():
+    """CUBIC's slowest answer and that of DCTCP at a queue that does not mark differ by 0.02 ms."""
+    lab = labs.find("incast")
+    marker = Marker(lab, Hidden(lab, 0), Limits())
+    [question] = [q for q in lab.questions if isinstance(q, Number) and q.name == "dctcp"]
+    for written in ("203.98 ms", "204 ms", "0.204 s"):
+        share, said = marker.number(question, written)
+        assert share == 0 and said.startswith("That is without marks.")
 
 
 def test_what_cannot_be_a_submission_is_not_passed_over_in_silence(ackclock, tmp_path):

@@ -224,4 +224,9 @@ def test_it_fits_the_screen_and_follows_the_look(browser, place, width, scheme):
     assert dark == (scheme == "dark")
     opened.page.get_by_role("button", name="You are").click()
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.slide("window", 160)
+    too_long = """() => [...document.querySelectorAll('.game output')]
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.textContent)"""
+    assert opened.page.evaluate(too_long) == []
     opened.close()

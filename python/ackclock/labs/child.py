@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import importlib.util
+import inspect
 import json
 import math
 import os
@@ -215,6 +216,12 @@ def _formula(job: dict[str, Any]) -> Callable[[Any], Any]:
             there = f"; it has {', '.join(own[:5])}" if own else ""
             wanted = f"it has no function {job['function']}()"
             raise _LoadError(f"{job['file']} cannot be loaded: {wanted}{there}")
+        try:
+            inspect.signature(function).bind(**case)
+        except TypeError:
+            names = ", ".join(case)
+            wanted = f"{job['function']}() is called with {names}: keep the names of its arguments"
+            raise _LoadError(f"{job['file']} cannot be loaded: {wanted}") from None
         return _plain(function(**case))
 
     return work

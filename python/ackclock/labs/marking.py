@@ -28,6 +28,9 @@ from ackclock.labs.units import Unit, UnitError
 
 RIGHT = "Right."
 
+_READ = 0.1
+"""What a wrong value may be read off by, of itself, where the right one may be so."""
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -169,8 +172,9 @@ class Marker:
         known = [(abs(given - value(one)), value(one), one) for one in question.mistakes]
         if known:
             distance, wrong, mistake = min(known, key=lambda one: one[0])
-            # What is as near to the right value as to a wrong one may be either.
-            near = max(question.tolerance * abs(wrong), allowed / 2)
+            # What is as near to the right value as to a wrong one may be either. Small wrong values
+            # are not known by what the right one allows: everything small is as near to them.
+            near = max(question.tolerance * abs(wrong), min(allowed / 2, _READ * abs(wrong)))
             if distance <= near and distance < off:
                 return mistake.credit, mistake.feedback
         if off <= CLOSE * allowed:

@@ -91,6 +91,8 @@ class Unit:
             if unit not in ("", "%"):
                 raise UnitError(f"expected a plain number, without '{unit}'")
             return number * (0.01 if unit == "%" else 1.0)
+        if unit == "" and self.kind == "packets":
+            return number  # A count can mean nothing else.
         if unit == "":
             raise UnitError(f"the unit is missing; write {self._such_as()}")
         try:

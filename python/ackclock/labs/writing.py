@@ -28,6 +28,9 @@ from ackclock.labs.questions import (
 )
 from ackclock.labs.units import Unit
 
+_TOLD = re.compile(r"^(?:question|expectation):.*\n(?:[ \t]+.*\n|[ \t]*\n(?=[ \t]))*", re.M)
+"""What a run is about and what it shows, with figures: the page asks for these."""
+
 _MARK = re.compile(r"^<!-- question: (?P<name>\w+) -->$", re.M)
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>bash|python|yaml)\n(?P<text>.*?)^```$",
@@ -98,10 +101,12 @@ def student(
 
 
 def _scenario(file: Path, values: Mapping[str, Any] | None, who: str | None) -> str:
-    """Return a scenario with the values of a student."""
+    """Return a scenario with the values of a student, without the texts that give away answers."""
     if not values:
-        return file.read_text(encoding="utf-8")
+        return _TOLD.sub("", file.read_text(encoding="utf-8"))
     document = Document.read(file)
+    for told in ("question", "expectation"):
+        document.data.pop(told, None)
     for path, value in values.items():
         document.override(path, value)
     listed = ", ".join(f"{path} = {value}" for path, value in values.items())

@@ -40,7 +40,7 @@ def _pipe(rate_bps, delay_s):
 
 LAB = Lab(
     title="Slow start, losses, and sharing a link",
-    about="What fills a queue, what a loss costs, and why a decrease has to be multiplicative.",
+    about="What fills a queue, what a loss costs, and how the decrease after it decides the length of the queue.",
     minutes=60,
     scenarios={
         "one": "one.yaml",
@@ -96,6 +96,16 @@ LAB = Lab(
                         sum(_flow(runs, "two", f)["retransmissions"] for f in ("F1", "F2"))
                     ),
                     "Those are all retransmissions; some of them were needed.",
+                ),
+                *(
+                    Mistake(
+                        lambda runs, flow=flow: float(
+                            _flow(runs, "two", flow)["spurious_retransmissions"]
+                        ),
+                        f"That is {flow} alone; those of both count.",
+                        credit=0.5,
+                    )
+                    for flow in ("F1", "F2")
                 ),
                 Mistake(lambda runs: _drops(runs, "two"), "Those are the drops."),
             ],
@@ -186,6 +196,13 @@ LAB = Lab(
                         _pipe(rate_bps, delay_s) / 2 + limit_packets
                     ),
                     "A packet counts until its ACK is back: the pipe is as long as a round trip.",
+                ),
+                Mistake(
+                    lambda rate_bps, delay_s, limit_packets: (
+                        _pipe(rate_bps, delay_s) * SEGMENT / 1500 + limit_packets
+                    ),
+                    "Segments have 1000 B here, not 1500 B.",
+                    credit=0.5,
                 ),
                 Mistake(
                     lambda rate_bps, delay_s, limit_packets: (

@@ -2,7 +2,7 @@
 
 from ackclock.labs import Choice, Formula, Lab, Mistake, Number
 
-PACKET = 1024
+PACKET, ACK = 1024, 64
 SETTLED = (3.0, 16.0)
 
 
@@ -36,6 +36,14 @@ def _teeth(runs):
     return time[1:][cut]
 
 
+def _first_burst(runs):
+    """Packets that are lost before the first reduction."""
+    from ackclock.metrics import drop_times
+
+    times = drop_times(runs.of("reno", record=["cwnd", "rtt", "drops"]))
+    return float((times < _teeth(runs)[0]).sum())
+
+
 def _mean_gap(times):
     return float((times[-1] - times[0]) / (len(times) - 1))
 
@@ -54,8 +62,9 @@ def _facts(results):
     }
 
 
-def _empty(rate_bps, delay_s):
-    return 2 * delay_s + (1024 + 64) * 8 / rate_bps
+def _pipe(rate_bps, delay_s, per_packet=PACKET + ACK):
+    """Packets in an empty network, each of which takes so many bytes of the link."""
+    return rate_bps / 8 / per_packet * (2 * delay_s + (PACKET + ACK) * 8 / rate_bps)
 
 
 LAB = Lab(
@@ -121,6 +130,9 @@ LAB = Lab(
             mistakes=[
                 Mistake(lambda runs: 0.0, "FAST loses nothing; Reno does."),
                 Mistake(
+                    _first_burst, "That is the burst that ends slow start; more are lost later."
+                ),
+                Mistake(
                     lambda runs: float(len(_teeth(runs))),
                     "That is the number of reductions; one reduction may answer several losses.",
                     credit=0.5,
@@ -169,8 +181,8 @@ LAB = Lab(
         Formula(
             name="settled_window",
             text="Write a function that predicts the window, in packets, at which FAST settles. Data "
-            "packets have 1024 B, ACKs 64 B, and **both share the link**: a transmitter serves both "
-            "directions in turn.",
+            "packets have 1024 B, ACKs 64 B, and **both share the link**: it transmits one packet at a "
+            "time, in whichever direction.",
             arguments={
                 "rate_bps": "rate of the link, bit/s",
                 "delay_s": "its propagation delay, one way, seconds",
@@ -181,28 +193,27 @@ LAB = Lab(
             facts=_facts,
             value=_window,
             record=["cwnd"],
-            tolerance=0.03,
+            tolerance=0.02,
             because="the mean of 40 samples, with which FAST works, lags behind",
             why="`alpha + x · d` with the rate of data x = 16/17 of the link, in packets per second, "
             "and the round-trip time d of the empty network.",
             mistakes=[
                 Mistake(lambda rate_bps, delay_s, alpha: alpha, "The pipe holds packets, too."),
                 Mistake(
-                    lambda rate_bps, delay_s, alpha: (
-                        rate_bps / 8 / PACKET * _empty(rate_bps, delay_s)
-                    ),
+                    lambda rate_bps, delay_s, alpha: _pipe(rate_bps, delay_s),
                     "That is what the pipe holds; alpha packets more are waiting.",
                 ),
                 Mistake(
-                    lambda rate_bps, delay_s, alpha: (
-                        alpha + rate_bps / 8 / PACKET * _empty(rate_bps, delay_s) / 2
-                    ),
+                    lambda rate_bps, delay_s, alpha: alpha + _pipe(rate_bps, delay_s) / 2,
                     "The pipe is as long as the round trip: there and back.",
                 ),
                 Mistake(
-                    lambda rate_bps, delay_s, alpha: (
-                        alpha + rate_bps / PACKET * _empty(rate_bps, delay_s)
-                    ),
+                    lambda rate_bps, delay_s, alpha: alpha + _pipe(rate_bps, delay_s, PACKET),
+                    "Each data packet has an ACK, which takes its part of the link.",
+                    credit=0.5,
+                ),
+                Mistake(
+                    lambda rate_bps, delay_s, alpha: alpha + 8 * _pipe(rate_bps, delay_s),
                     "Bits over bytes: a byte has 8 bits.",
                 ),
             ],

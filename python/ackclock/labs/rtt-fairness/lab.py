@@ -12,8 +12,8 @@ def _ratio(runs, name):
     return near / far
 
 
-def _rtt(runs, flow, what="mean"):
-    return _flow(runs, "reno", flow)["rtt_s"][what]
+def _rtt(runs, flow, what="mean", of="reno"):
+    return _flow(runs, of, flow)["rtt_s"][what]
 
 
 def _facts(results):
@@ -49,8 +49,8 @@ LAB = Lab(
             tolerance=0.03,
             because="a quotient of two figures that are read off a table",
             public=True,
-            why="Both lose packets at about the same times, so the windows are about equal in "
-            "*growth* per round trip: rates go as RTT to the power of -2.",
+            why="Both lose packets at about the same times. In between, near has more round trips: its "
+            "window grows more often, and is sent more often. So rates go as RTT to the power of -2.",
             mistakes=[
                 Mistake(
                     lambda runs: 1 / _ratio(runs, "reno"),
@@ -101,6 +101,7 @@ LAB = Lab(
                     "That is the largest round-trip time; the mean is asked for.",
                 ),
                 Mistake(lambda runs: _rtt(runs, "far"), "That is the other flow's."),
+                Mistake(lambda runs: _rtt(runs, "near", of="cubic"), "That is in the CUBIC run."),
                 Mistake(
                     lambda runs: _rtt(runs, "near") / 2,
                     "A round trip goes there and back: this is half of it.",
@@ -131,6 +132,12 @@ LAB = Lab(
                 Mistake(
                     lambda runs: (_rtt(runs, "near") / _rtt(runs, "far")) ** 2,
                     "That is the inverse.",
+                ),
+                Mistake(
+                    lambda runs: (
+                        (_rtt(runs, "far", of="cubic") / _rtt(runs, "near", of="cubic")) ** 2
+                    ),
+                    "That uses the round-trip times of the CUBIC run.",
                 ),
             ],
         ),
@@ -197,6 +204,11 @@ LAB = Lab(
                     ),
                     "That is the formula for a receiver that answers every second segment to a sender "
                     "that counts ACKs. This sender counts bytes.",
+                    credit=0.5,
+                ),
+                Mistake(
+                    lambda rtt_s, loss, segment_bytes: segment_bytes * 8 / rtt_s / loss**0.5,
+                    "The constant is missing, which comes from the mean of the sawtooth.",
                     credit=0.5,
                 ),
             ],

@@ -30,11 +30,14 @@ def _facts(results):
     }
 
 
+def _by_rate(rate_bps, segment_bytes, header_bytes):
+    return rate_bps * segment_bytes / (segment_bytes + header_bytes)
+
+
 def _two_bounds(window_bytes, segment_bytes, header_bytes, rtt_s, rate_bps):
     # Whole segments only fit into the window.
     window = window_bytes // segment_bytes * segment_bytes
-    payload = segment_bytes / (segment_bytes + header_bytes)
-    return min(window * 8 / rtt_s, rate_bps * payload)
+    return min(window * 8 / rtt_s, _by_rate(rate_bps, segment_bytes, header_bytes))
 
 
 LAB = Lab(
@@ -61,6 +64,11 @@ LAB = Lab(
                 Mistake(
                     lambda runs: 8 * 2000 / _flow(runs, SMALL)["path_rtt_s"],
                     "That is the formula window over RTT. What does the run give, and why less?",
+                    credit=0.5,
+                ),
+                Mistake(
+                    lambda runs: 8 * 15 * 128 / _flow(runs, SMALL)["path_rtt_s"],
+                    "That is the formula, with whole segments. What does the run give, and why less?",
                     credit=0.5,
                 ),
             ],
@@ -166,6 +174,11 @@ LAB = Lab(
                     "That is in bytes per second; bit/s are asked for.",
                 ),
                 Mistake(
+                    lambda window_bytes, rtt_s, **of: min(window_bytes * 8 / rtt_s, _by_rate(**of)),
+                    "Only whole segments fit into the window.",
+                    credit=0.5,
+                ),
+                Mistake(
                     lambda window_bytes, rtt_s, **of: window_bytes * 8 / rtt_s,
                     "A large window does not make the link faster: there is a second bound.",
                 ),
@@ -174,9 +187,7 @@ LAB = Lab(
                     "Headers cross the link as well, and they are no goodput.",
                 ),
                 Mistake(
-                    lambda rate_bps, segment_bytes, header_bytes, **of: (
-                        rate_bps * segment_bytes / (segment_bytes + header_bytes)
-                    ),
+                    lambda window_bytes, rtt_s, **of: _by_rate(**of),
                     "A small window leaves the link idle: there is a second bound.",
                 ),
             ],
