@@ -75,7 +75,7 @@ def draw_sweep(view: SweepView) -> Figure:
     facets = view.options.facets or ()
     axes = [*facets, *view.left(*facets)]
     table = view.flows()
-    found = groups(table, [*axes, "flow"], "goodput_bps")
+    found = groups(table, [*axes, "flow"], "goodput_bps", replicated=not view.sampled)
     means = {group.key: group.value for group in groups(view.runs, axes, "fairness_jain")}
     panels: list[Bars] = []
     for cell in view.cells(axes):
@@ -86,7 +86,7 @@ def draw_sweep(view: SweepView) -> Figure:
     names = list(dict.fromkeys(table.values("flow")))
     height = 48.0 if len(panels) == 1 else 26.0
     page = view.page(_TITLE, axes, _most(view.width_mm, panels), height, **_SIZES)
-    return _figure(page, panels, palette.flow_colors(names, names), view.replications)
+    return _figure(page, panels, palette.flow_colors(names, names), view.meant)
 
 
 def _of_run(view: View) -> Bars:
@@ -105,7 +105,7 @@ def _figure(
     page: Facets,
     panels: Sequence[Bars],
     colors: Mapping[str, str],
-    replications: int = 1,
+    meant: str = "",
     *,
     binary: bool = False,
 ) -> Figure:
@@ -124,9 +124,10 @@ def _figure(
         axes.tick_params(labelleft=own or page.is_first(page.axes.index(axes)))
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
     page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
-    if replications > 1:
+    if meant:
+        bars = any(panel.intervals for panel in panels)
         page.notes.append(
-            f"Means over {replications} replications; bars on them: 95 % confidence intervals."
+            f"Means over {meant}{'; bars on them: 95 % confidence intervals' * bars}."
         )
     return page.finish()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -50,7 +51,9 @@ class SweepView:
     def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
         self.width_mm = self.options.page_mm
-        title = (sweep.select([]).schema.metadata or {}).get(b"title", b"").decode()
+        about = sweep.select([]).schema.metadata or {}
+        title = about.get(b"title", b"").decode()
+        self._sampled = json.loads(about.get(b"sampled", b"[]"))
         self.name = sweep.study
         self.title = title or self.name
         self._sweep = sweep
@@ -154,14 +157,36 @@ class SweepView:
             **sizes,
         )
 
+    @property
+    def sampled(self) -> list[str]:
+        """The varied axes whose values were drawn: their points make no grid."""
+        return [axis for axis in self.varied if axis in self._sampled]
+
+    @property
+    def meant(self) -> str:
+        """What means are over that are shown for values of axes that were not drawn."""
+        if self.sampled:
+            return f"{len(combinations(self.runs, self.sampled)[0])} points of the sample"
+        return f"{self.replications} replications" if self.replications > 1 else ""
+
     def left(self, *taken: str | None) -> list[str]:
-        """The varied axes that are not taken."""
-        return [axis for axis in self.varied if axis not in taken]
+        """The varied axes that are not taken and were not drawn."""
+        return [axis for axis in self.varied if axis not in (*taken, *self._sampled)]
 
     def together(self, axis: str) -> list[str]:
         """The other varied axes of which each value of this one has one value, as in a `zip`."""
         count = len(self.levels(axis))
         return [a for a in self.left(axis) if len(combinations(self.runs, [axis, a])[0]) == count]
+
+    def in_order(self, axis: str) -> bool:
+        """Whether what varies together with an axis grows or falls with it: points make a line."""
+        if axis in self.sampled:
+            return False
+        for other in filter(self.numeric, self.together(axis)):
+            sizes = scale([cell[1] for cell in combinations(self.runs, [axis, other])[0]]) or ()
+            if list(sizes) not in (sorted(sizes), sorted(sizes, reverse=True)):
+                return False
+        return True
 
     def words(self, axes: Sequence[str], cell: Cell) -> str:
         """What a combination of values is called."""
