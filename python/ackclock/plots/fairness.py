@@ -73,10 +73,14 @@ def draw_sweep(view: SweepView) -> Figure:
         PlotError: too many cells for one figure.
     """
     facets = view.options.facets or ()
-    axes = [*facets, *view.left(*facets)]
+    if "flow" in facets:
+        raise PlotError("each panel has a bar for each flow: 'flow' cannot be one of its facets")
+    axes = [*facets, *view.left(*facets, "flow")]
     table = view.flows()
     found = groups(table, [*axes, "flow"], "goodput_bps", replicated=not view.sampled)
-    means = {group.key: group.value for group in groups(view.runs, axes, "fairness_jain")}
+    # Jain's index of a run is that of all its flows.
+    whole = [] if "flow" in view.wanted else groups(view.runs, axes, "fairness_jain")
+    means = {group.key: group.value for group in whole}
     panels: list[Bars] = []
     for cell in view.cells(axes):
         mine = {g.key[-1]: g for g in found if g.key[:-1] == cell and g.value is not None}

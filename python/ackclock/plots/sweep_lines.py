@@ -67,10 +67,13 @@ def draw(view: SweepView) -> Figure:
     if lines:
         handles = [Line2D([], [], **style) for style in styles]
         page.legend = [(h, view.words([lines], (n,))) for h, n in zip(handles, names, strict=True)]
-    if any(group.interval for group in found):
+    ends = [(group.interval.low, group.interval.high) for group in found if group.interval]
+    if any(low < high for low, high in ends):
         page.notes.append(
             f"Bars: 95 % confidence intervals of means over {view.replications} replications."
         )
+    elif ends:
+        page.notes.append("All replications have the same value: there are no bars.")
     if not exact:
         page.notes.append(f"Means over {view.meant}.")
     if drawn:

@@ -79,7 +79,7 @@ def draw_sweep(view: SweepView) -> Figure:
     Raises:
         PlotError: too many combinations for one figure.
     """
-    table, axes = view.flows(), view.left()
+    table, axes = view.flows(), view.left("flow")
     keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
     held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
     columns = (table.values(name) for name in keys)
@@ -89,8 +89,8 @@ def draw_sweep(view: SweepView) -> Figure:
             held.setdefault(tuple(key), []).append((rtt, goodput))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
-    names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
-             for key in held]  # fmt: skip
+    cells = [(view.words(axes, key[: len(axes)]), *key[len(axes) :]) for key in held]
+    names = [", ".join(filter(None, cell)) or "all runs" for cell in cells]
     colors = palette.flow_colors(names, names)
     clouds = [
         Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(rtts))

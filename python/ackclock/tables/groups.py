@@ -28,7 +28,7 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 _PARTS = ("run", "flow", "link", "direction", "reason")
 """Columns that distinguish the rows of one run; a mean over them is not one over replications."""
 
-_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "least", "max": "largest"}
+_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
 
 
 @dataclass(frozen=True)
