@@ -7,6 +7,7 @@ from small import document
 from ackclock import InputError, ScenarioError
 from ackclock._core import quantity
 from ackclock.plots import Options, PlotError, figure_of_sweep
+from ackclock.plots.across import across
 from ackclock.sweep import Study, load
 from ackclock.sweep.sample import METHODS, Range, draw, range_of
 
@@ -146,6 +147,20 @@ def test_along_the_grid_there_are_means_over_the_sample(results):
     for send, mean in zip(("2 KB", "4 KB"), curve.get_ydata(), strict=True):
         mine = [row["goodput_bps"] for row in rows if row["flows.F1.send"] == send]
         assert mean * 1e6 == pytest.approx(np.mean(mine))
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic"),
+    [
+        ([f"{i} ms" for i in range(1, 101)], False),
+        ([f"{10 ** (i / 50):.4g} ms" for i in range(101)], True),
+    ],
+)
+def test_many_values_that_were_drawn_have_the_scale_they_were_drawn_on(values, logarithmic):
+    found = across("delay", values, drawn=True)
+    assert found.logarithmic is logarithmic
+    assert (found.unit, found.label) == (pytest.approx(1e-3), "delay (ms)")
+    assert across("rate", ["500 kbps", "2 Mbps"] * 9, drawn=True).unit == 0
 
 
 @pytest.mark.parametrize("options", [Options(), Options(x="delay", y="flows.F1.send")])

@@ -199,7 +199,7 @@ WRONG = {
     "sample: {points: 5}": ("'over' is missing", 2, "over"),
     "sample: {points: 0, over: {flows.F1.send: [1 KB]}}": ("not a number of points", 2, None),
     "sample: {points: 5, method: sobl, over: {flows.F1.send: [1 KB]}}": (
-        "no such word",
+        "unknown",
         2,
         "sobol",
     ),
@@ -210,7 +210,7 @@ WRONG = {
     "sample: {points: 5, over: {a: {from: 1}}}": ("both 'from' and 'to'", 2, "such as"),
     "sample: {points: 5, over: {a: {from: 2, to: 2}}}": ("smaller to a larger", 2, "such as"),
     "sample: {points: 5, over: {a: {from: 0, to: 2, scale: log}}}": ("above 0", 2, "such as"),
-    "sample: {points: 5, over: {a: {from: 1, to: 2, scale: lgo}}}": ("no such word", 2, "log"),
+    "sample: {points: 5, over: {a: {from: 1, to: 2, scale: lgo}}}": ("unknown", 2, "log"),
     "sample: {points: 5, over: {a: {from: 1 B, to: 2 ms}}}": ("of one kind", 2, "such as"),
     "sample: {points: 5, over: {a: {from: 1, to: 2 ms}}}": ("two numbers", 2, "such as"),
     "replications: 0": ("not a number of replications", 2, None),

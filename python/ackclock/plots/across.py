@@ -20,6 +20,8 @@ from .panel import ROUND
 _EVEN = 0.35
 """Ratios of neighbours that differ by less than this share make a logarithmic axis."""
 _LEAST_RATIO = 4.0
+_MOST_VALUES = 12
+"""Of more values that were drawn, no single one is shown."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +91,14 @@ class Across:
 def across(name: str, values: Sequence[Any], *, drawn: bool = False) -> Across:
     """Return where the values of an axis stand; words stand at equal distances.
 
-    With `drawn` the axis has round numbers, and a scale on which half of the values are on either
-    side of its middle.
+    With `drawn` an axis of many values has round numbers, and the scale that spreads them evenly.
     """
     texts = [spelled(value) for value in values]
     numbers = scale(values)
     if numbers is None:
         return Across(tuple(map(float, range(len(values)))), tuple(texts), name, False, False)
     label, labels = _unit(name, texts)
-    if drawn:
-        unit = max(numbers) / float(labels[-1])
+    if drawn and len(values) > _MOST_VALUES and (unit := _unit_size(numbers, labels)):
         return Across(numbers, tuple(labels), label, _even_shares(numbers), True, unit)
     return Across(numbers, tuple(labels), label, _even_ratios(numbers), True)
 
@@ -112,8 +112,19 @@ def _unit(name: str, texts: Sequence[str]) -> tuple[str, list[str]]:
     return f"{name} ({units.pop()})", [part[1] for part in parts if part]
 
 
+def _unit_size(numbers: Sequence[float], labels: Sequence[str]) -> float:
+    """Return how long a unit of the labels is; 0 where they have none in common."""
+    for number, label in zip(numbers, labels, strict=True):
+        try:
+            if value := float(label):
+                return number / value
+        except ValueError:
+            break
+    return 0.0
+
+
 def _even_shares(numbers: Sequence[float]) -> bool:
-    """Whether half of the values are nearer below the geometric mean of the ends."""
+    """Whether the median is nearer to the geometric than to the arithmetic mean of the ends."""
     low, high, middle = min(numbers), max(numbers), statistics.median(numbers)
     if low <= 0 or high < 8 * low:
         return False

@@ -227,12 +227,13 @@ class Grammar:
 
     def _word(self, node: Node, path: str, words: tuple[str, ...]) -> str:
         """Return a word of a list, the first by default."""
-        inner = node.value.get(path.rpartition(".")[2])
+        key = path.rpartition(".")[2]
+        inner = node.value.get(key)
         if inner is None or inner.value in words:
             return words[0] if inner is None else inner.value
         close = nearest(str(inner.value), words, 1)
         hint = f"did you mean '{close[0]}'?" if close else None
-        message = "there is no such word here"
+        message = f"unknown {key} '{_shown(inner)}'"
         allowed = ", ".join(words)
         self.problem(path, message, inner.position, value=_shown(inner), allowed=allowed, hint=hint)
         return words[0]
