@@ -10,7 +10,7 @@ from ackclock.errors import InputError
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "plots": ("plots as PNG, SVG and PDF", ("matplotlib",)),
-    "theory": ("theory, and intervals over replications", ("scipy",)),
+    "theory": ("theory, intervals over replications, and Sobol sequences", ("scipy",)),
     "notebook": ("data frames and sliders in notebooks", ("pandas", "ipywidgets")),
     "import": ("captures beside a run", ("dpkt",)),
     "cluster": ("sweeps on other machines", ("distributed",)),

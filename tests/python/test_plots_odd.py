@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from small import document
 from test_plots import legend, panels, words
 
 import ackclock
 from ackclock import Scenario, plots
 from ackclock.plots import Options, PlotError, palette
+from ackclock.plots.view import View
 
 LONG = "from-the-workstation-in-the-west-wing-to-the-file-server"
 
@@ -199,3 +202,21 @@ def test_a_moment_of_slow_start_does_not_flatten_the_rest():
     assert longest == pytest.approx(1.0)
     assert highest < 600
     assert "short peaks of up to 1000 ms are above the panel" in words(figure)
+
+
+def test_a_flow_that_is_stopped_is_active_until_then():
+    data = document()
+    data["flows"][0] |= {"send": "unlimited", "stop": "2 s", "tcp": {}}
+    data["stop"] = {"when": "time", "at_latest": "4 s"}
+    view = View(run(data))
+    assert view.active("F1").stop_s == 2.0
+
+
+def test_what_a_unit_is_of_gives_way_before_the_title_does():
+    results = run(document())
+    page = plots.figure(
+        [results, results], "link-sojourn", links=["L1"], options=Options(width_mm=120)
+    )
+    said = [text.get_text() for text in page.findobj(Text)]
+    assert said.count("Queueing delay") == 2
+    assert any(text.startswith("ms, of") and text.endswith("…") for text in said)

@@ -95,6 +95,25 @@ def test_error_bars_are_intervals_over_replications(grid):
     assert list(bars[0].get_ydata()) == pytest.approx([210 - reach, 210 + reach])
 
 
+def test_each_flow_has_a_line_with_intervals_over_replications_of_its_own(grid):
+    page = figure_of_sweep(grid, "sweep-lines", options=Options(lines="flow"))
+    first, second = page.axes  # a panel for each algorithm
+    rates = {axes: [line.get_ydata()[0] for line in lines(axes)] for axes in page.axes}
+    assert rates[first] == pytest.approx([110, 100])
+    assert rates[second] == pytest.approx([210, 100])
+    only = figure_of_sweep(grid, "heat-map", options=Options(where={"flow": ["F1", "F2"]}))
+    assert len(only.axes) == 2, "flows are not averaged"
+    with pytest.raises(PlotError, match="bar for each flow"):
+        figure_of_sweep(grid, "fairness", options=Options(facets=["flow"]))
+
+
+def test_the_legend_of_flows_alone_names_them(grid):
+    wanted = Options(where={"cc": ["reno"], "queue": ["2 KB"]})
+    page = figure_of_sweep(grid, "throughput-delay", options=wanted)
+    said = [text.get_text() for text in page.findobj(Text)]
+    assert not any(text.startswith(",") for text in said)
+
+
 def test_axes_can_be_chosen(grid):
     options = Options(x="cc", lines="queue", value="drops")
     (panel,) = figure_of_sweep(grid, "sweep-lines", options=options).axes

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from small import document
 
 from ackclock import Scenario, run, tables
 from ackclock.cli.summary import print_summary
@@ -179,6 +180,26 @@ def test_a_mean_over_different_things_has_no_interval_and_says_so():
     assert "queue" in mixed.notes[0]
     flows = made(cc=["a", "a"], flow=["F1", "F2"], x=[1.0, 2.0])
     assert "flow" in tables.grouped(flows, ["cc"], ["x"]).notes[0]
+
+
+def test_percentiles_are_values_that_were_there_and_what_is_missing_is_said():
+    values = [float(i) for i in range(1, 101)]
+    table = made(cc=["a"] * 102, flow=["F"] * 102, x=[*values, None, None])
+    for word, expected in (("p95", 95.0), ("p99", 99.0), ("max", 100.0)):
+        found = tables.grouped(table, ["cc"], ["x"], word)
+        assert found.rows() == [{"cc": "a", "rows": 100, "x": expected}]
+        assert found.notes == ("2 of 102 rows have no 'x' and are left out.",)
+    assert tables.pivoted(table, "cc", "flow", "x", "p95").notes == found.notes
+
+
+def test_flow_completion_times_are_from_start_to_finish(lab):
+    assert {flow["completion_s"] for flow in lab.summary["flows"].values()} == {None}, "no end"
+    data = document()
+    data["flows"][1]["start"] = "100 ms"
+    flows = run(Scenario.from_dict(data)).summary["flows"]
+    for flow in flows.values():
+        assert flow["completion_s"] == pytest.approx(flow["finish_s"] - flow["start_s"], abs=1e-9)
+    assert flows["F2"]["completion_s"] < flows["F2"]["finish_s"]
 
 
 def test_a_cross_table():

@@ -291,6 +291,10 @@ fn secs(time: Option<Time>) -> Option<f64> {
     time.map(Time::as_secs)
 }
 
+fn secs_since(start: Time, end: Option<Time>) -> Option<f64> {
+    end.map(|end| end.since(start).as_secs())
+}
+
 /// Bits per second of these bytes between two moments; zero if there is no time between them.
 fn rate(bytes: u64, from: Time, to: Time) -> f64 {
     let span = to.since(from).as_secs();
@@ -344,6 +348,7 @@ fn tcp_flow<'a>(
         "to": to,
         "start_s": flow.start.as_secs(),
         "finish_s": secs(tcp.finish),
+        "completion_s": secs_since(flow.start, tcp.finish),
         "finish_ack_s": secs(tcp.finish_ack),
         "segment_bytes": tcp.connection.segment_bytes(),
         "source": &settings.source.kind,
@@ -397,7 +402,8 @@ fn udp_flow<'a>(
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
-        "finish_s": if finished { secs(udp.last_arrival) } else { None },
+        "finish_s": secs(udp.last_arrival.filter(|_| finished)),
+        "completion_s": secs_since(flow.start, udp.last_arrival.filter(|_| finished)),
         "source": &source.kind,
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),

@@ -15,6 +15,7 @@ from ackclock.cli.terminal import print_json, table
 from ackclock.columns import pick
 from ackclock.errors import InputError
 from ackclock.sweep.figures import RUN
+from ackclock.tables.values import ordered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,8 +61,12 @@ def print_study(console: Console, study: Study) -> None:
     console.print(f"\n[bold]{escape(study.name)}[/bold]{title}")
     parts = []
     for dimension in study.dimensions:
-        names = " with ".join(escape(axis.name) for axis in dimension.axes)
-        parts.append(f"{len(dimension)} {names}")
+        names = [escape(axis.name) for axis in dimension.axes]
+        if dimension.method:
+            points = figures.counted(len(dimension), "point")
+            parts.append(f"{points} of {', '.join(names)} ({dimension.method})")
+        else:
+            parts.append(f"{len(dimension)} {' with '.join(names)}")
     if study.replications > 1 or not parts:
         parts.append(figures.counted(study.replications, "replication"))
     console.print(f"{figures.counted(len(study), 'run')}: {' × '.join(parts)}")
@@ -149,10 +154,20 @@ def _print_means(console: Console, results: SweepResults) -> None:
 
     names = [*results.axes, "status", *(column.name for column in _FIGURES)]
     done = results.select(names).filter(pc.field("status") == "done")
-    if not results.axes:
+    different = {axis: done[axis].unique().to_pylist() for axis in results.axes}
+    drawn = [axis for axis in results.sampled if len(different[axis]) > _MOST_VALUES]
+    for axis in drawn:
+        values = ordered(different[axis])
+        ends = f"from {_label(values[0])} to {_label(values[-1])}"
+        console.print(f"{escape(axis)}: {len(values)} values {ends}", soft_wrap=True)
+    if drawn:
+        console.print()
+    if results.axes == drawn:
         _print_axis(console, "All runs", [("", done)])
     for axis in results.axes:
-        values = done[axis].unique().to_pylist()
+        if axis in drawn:
+            continue
+        values = ordered(different[axis]) if axis in results.sampled else different[axis]
         if len(values) < 2 and len(results.axes) > 1:
             continue  # it would repeat the mean over all runs
         groups = (

@@ -73,10 +73,14 @@ def draw_sweep(view: SweepView) -> Figure:
         PlotError: too many cells for one figure.
     """
     facets = view.options.facets or ()
-    axes = [*facets, *view.left(*facets)]
+    if "flow" in facets:
+        raise PlotError("each panel has a bar for each flow: 'flow' cannot be one of its facets")
+    axes = [*facets, *view.left(*facets, "flow")]
     table = view.flows()
-    found = groups(table, [*axes, "flow"], "goodput_bps")
-    means = {group.key: group.value for group in groups(view.runs, axes, "fairness_jain")}
+    found = groups(table, [*axes, "flow"], "goodput_bps", replicated=not view.sampled)
+    # Jain's index of a run is that of all its flows.
+    whole = [] if "flow" in view.wanted else groups(view.runs, axes, "fairness_jain")
+    means = {group.key: group.value for group in whole}
     panels: list[Bars] = []
     for cell in view.cells(axes):
         mine = {g.key[-1]: g for g in found if g.key[:-1] == cell and g.value is not None}
@@ -86,7 +90,7 @@ def draw_sweep(view: SweepView) -> Figure:
     names = list(dict.fromkeys(table.values("flow")))
     height = 48.0 if len(panels) == 1 else 26.0
     page = view.page(_TITLE, axes, _most(view.width_mm, panels), height, **_SIZES)
-    return _figure(page, panels, palette.flow_colors(names, names), view.replications)
+    return _figure(page, panels, palette.flow_colors(names, names), view.meant)
 
 
 def _of_run(view: View) -> Bars:
@@ -105,7 +109,7 @@ def _figure(
     page: Facets,
     panels: Sequence[Bars],
     colors: Mapping[str, str],
-    replications: int = 1,
+    meant: str = "",
     *,
     binary: bool = False,
 ) -> Figure:
@@ -124,9 +128,10 @@ def _figure(
         axes.tick_params(labelleft=own or page.is_first(page.axes.index(axes)))
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
     page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
-    if replications > 1:
+    if meant:
+        bars = any(panel.intervals for panel in panels)
         page.notes.append(
-            f"Means over {replications} replications; bars on them: 95 % confidence intervals."
+            f"Means over {meant}{'; bars on them: 95 % confidence intervals' * bars}."
         )
     return page.finish()
 

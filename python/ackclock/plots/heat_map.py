@@ -28,7 +28,7 @@ def draw(view: SweepView) -> Figure:
     """
     x, y, facets = _chosen(view)
     value = view.value()
-    found = groups(view.chosen, [*facets, y, x], value.name)
+    found = groups(view.chosen, [*facets, y, x], value.name, replicated=False)
     known = [group.value for group in found if group.value is not None]
     if not known:
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
@@ -40,7 +40,7 @@ def draw(view: SweepView) -> Figure:
     widest = max(text.width_mm(label, TICKS) for label in down.labels)
     title = f"{value.title}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}"
     most = int((view.width_mm - 20) / (9.0 * len(over.labels) + 4.0))
-    means = "means over replications" if view.replications > 1 else ""
+    means = f"means over {view.meant}" if view.meant else ""
     height = _ROW_MM * len(down.labels)
     page = view.page(title, facets, most, height, means, left_mm=widest + 8.0)
     page.notes = view.explained([y, *facets])
@@ -75,11 +75,20 @@ def draw(view: SweepView) -> Figure:
 def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
     asked = view.options
     facets = list(asked.facets or ())
+    for axis in (asked.x, asked.y, *facets):
+        if axis in view.sampled:
+            raise PlotError(
+                f"the values of '{axis}' were drawn and make no grid; --kind sweep-lines "
+                f"--x '{axis}' shows a point for each of them"
+            )
     free = view.left(asked.x, asked.y, *facets)
     # Numbers make better maps than words.
     free.sort(key=lambda axis: not view.numeric(axis))
     x = asked.x or (free.pop(0) if free else None)
     y = asked.y or (free.pop(0) if free else None)
     if x is None or y is None or x == y:
-        raise PlotError("a heat map needs two different axes of the sweep with several values")
+        drawn = "; those that were drawn make no grid" if view.sampled else ""
+        raise PlotError(
+            f"a heat map needs two different axes of the sweep with several values{drawn}"
+        )
     return x, y, [*facets, *view.left(x, y, *facets)]

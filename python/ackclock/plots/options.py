@@ -43,9 +43,9 @@ class Options:
             as `FILE` for the first flow drawn or `FLOW=FILE` (`ackclock.measured`).
         x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
         y: Axis of a sweep that runs along the vertical axis of a heat map.
-        lines: Axis of a sweep with a line for each of its values.
+        lines: Axis of a sweep with a line for each of its values; `flow` for a line for each flow.
         facets: Axes of a sweep with a panel for each combination of their values; one name or
-            several.
+            several, of which `flow` may be one.
         value: Column of the results of a sweep to show; default `goodput_bps`.
         where: Values of axes of a sweep to show, as text, such as `{"window": ["8000 B"]}`; default
             all.

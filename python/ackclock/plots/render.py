@@ -116,7 +116,8 @@ def _of_sweep(view: SweepView) -> list[Plot]:
     count = len(view.varied)
     if not count:
         return [registry.find("fairness")]
-    return [registry.find(name) for name in ("sweep-lines", "heat-map")[: min(count, 2)]]
+    most = 1 if view.sampled else 2
+    return [registry.find(name) for name in ("sweep-lines", "heat-map")[: min(count, most)]]
 
 
 def _require_heard(options: Options, wanted: Sequence[Plot]) -> None:

@@ -187,13 +187,16 @@ class Page:
             return
         lift = 1.5 + header.below_mm
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
-        over = header.title_mm - (self.axes_width_mm - start)
-        if over > 0:
-            words = text.width_mm(panel.title, _PANEL_SIZE)
-            panel.title = text.short(panel.title, words - over, _PANEL_SIZE)
+        room = self.axes_width_mm - start
+        unit, _, about = panel.unit.partition(", ")
+        if header.title_mm > room:
+            # What a unit is of gives way before the title does.
+            over = text.width_mm(f"  {unit}" if unit else "", _PANEL_SIZE)
+            panel.title = text.short(panel.title, room - over, _PANEL_SIZE)
         beyond = start + text.width_mm(panel.title + "  ", _PANEL_SIZE)
+        unit = text.cut(f"{unit}, {about}" if about else unit, start + room - beyond, _PANEL_SIZE)
         write_above(axes, panel.title, start, lift, _PANEL_SIZE, palette.INK)
-        write_above(axes, panel.unit, beyond, lift, _PANEL_SIZE, palette.FAINT_INK)
+        write_above(axes, unit, beyond, lift, _PANEL_SIZE, palette.FAINT_INK)
         if header.rows:
             loc, left = ("lower right", 1) if header.beside else ("lower left", 0)
             anchor = (left, 1 + 0.9 / panel.height_mm)

@@ -31,7 +31,10 @@ def draw(view: SweepView) -> Figure:
     """
     x, lines, facets = chosen(view)
     value, split = view.value(), [lines] if lines else []
-    found = groups(view.chosen, [*facets, *split, x], value.name)
+    drawn, joined = x in view.sampled, view.in_order(x)
+    others = [axis for axis in view.sampled if axis not in (x, lines, *facets)] if drawn else []
+    exact = drawn or not view.sampled
+    found = groups(view.chosen, [*facets, *split, *others, x], value.name, replicated=exact)
     if all(group.value is None for group in found):
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
     unit, size = unit_of(value, [group.value for group in found])
@@ -41,19 +44,20 @@ def draw(view: SweepView) -> Figure:
     page.notes = view.explained([*split, *facets])
     if beside := [a for a in view.together(x) if a not in (lines, *facets)]:
         page.notes.append(f"Varied together with {x}: {', '.join(beside)}.")
-    axis, levels = across(x, view.levels(x)), view.levels(x)
+    levels = view.levels(x)
+    axis = across(x, levels, drawn=drawn)
     names = view.levels(lines) if lines else [None]
     colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
     styles = [
         {"color": colors[spelled(name)], "marker": MARKS[place % len(MARKS)], "ms": 3.4, "lw": 1.1}
-        | {"mew": 0.5, "mec": palette.GROUND, "ls": "-" if axis.numeric else ""}
+        | {"mew": 0.5, "mec": palette.GROUND, "ls": "-" if axis.numeric and joined else ""}
         for place, name in enumerate(names)
     ]
     top = 1.08 * max(_reach(group) for group in found) / size
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
         for place, (name, style) in enumerate(zip(names, styles, strict=True)):
             key = (*cell, *([name] if lines else []))
-            mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
+            mine = [(g.key[-1], g) for g in found if g.key[: len(key)] == key]
             # Points over a word stand beside each other; no line distinguishes them.
             aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
             at = {level: x_at + aside for level, x_at in zip(levels, axis.places, strict=True)}
@@ -63,10 +67,17 @@ def draw(view: SweepView) -> Figure:
     if lines:
         handles = [Line2D([], [], **style) for style in styles]
         page.legend = [(h, view.words([lines], (n,))) for h, n in zip(handles, names, strict=True)]
-    if any(group.interval for group in found):
+    ends = [(group.interval.low, group.interval.high) for group in found if group.interval]
+    if any(low < high for low, high in ends):
         page.notes.append(
             f"Bars: 95 % confidence intervals of means over {view.replications} replications."
         )
+    elif ends:
+        page.notes.append("All replications have the same value: there are no bars.")
+    if not exact:
+        page.notes.append(f"Means over {view.meant}.")
+    if drawn:
+        page.notes.append(f"Each point is one of the {view.meant}.")
     return page.finish()
 
 
@@ -75,16 +86,19 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
 
     Unasked the axis with most numbers runs along, and the first axis of words, or else the next one
     of numbers, has lines. All the others have panels: a mean over them would be of nothing. Those
-    that vary together with the first need neither.
+    that vary together with the first need neither, nor do numbers that were drawn.
     """
     asked = view.options
     taken = (asked.lines, *(asked.facets or ()))
-    free = view.left(*taken)
+    drawn = [axis for axis in view.sampled if axis not in taken]
+    free = [*view.left(*taken), *drawn]
     numeric = [axis for axis in free if view.numeric(axis)]
     x = asked.x or max(numeric or free, key=lambda a: len(view.levels(a)), default=None)
     if x is None:
         raise PlotError("this sweep varies nothing, or --where leaves one run: there is no line")
     rest = view.left(x, *taken, *view.together(x))
+    if x in drawn:
+        rest += [axis for axis in drawn if axis != x and not view.numeric(axis)]
     words = [axis for axis in rest if not view.numeric(axis)]
     lines = asked.lines
     if lines is None and asked.facets is None and rest:
@@ -103,10 +117,13 @@ def _reach(group: Group) -> float:
 
 
 def _line(
-    axes: Axes, at: dict[Any, float], mine: dict[Any, Group], size: float, style: dict[str, Any]
+    axes: Axes,
+    at: dict[Any, float],
+    mine: list[tuple[Any, Group]],
+    size: float,
+    style: dict[str, Any],
 ) -> None:
-    points = [(at[level], mine[level]) for level in at if level in mine]
-    points = [(place, group) for place, group in points if group.value is not None]
+    points = [(at[level], group) for level, group in mine if group.value is not None]
     if not points:
         return
     values = np.array([group.value for _, group in points], np.float64) / size

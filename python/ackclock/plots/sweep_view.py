@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -50,7 +51,9 @@ class SweepView:
     def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
         self.width_mm = self.options.page_mm
-        title = (sweep.select([]).schema.metadata or {}).get(b"title", b"").decode()
+        about = sweep.select([]).schema.metadata or {}
+        title = about.get(b"title", b"").decode()
+        self._sampled = json.loads(about.get(b"sampled", b"[]"))
         self.name = sweep.study
         self.title = title or self.name
         self._sweep = sweep
@@ -63,18 +66,20 @@ class SweepView:
             raise PlotError("no run of this sweep is done, or none has the values asked for")
         self.wanted = wanted
         self.chosen = self.runs
-        """What values are taken from: the runs, or the flows asked for by `flow`."""
-        if flow is not None:
-            self.chosen = self.flows().where({"flow": flow})
-            self.wanted = {**wanted, "flow": flow}
-        asked = self.options
-        for axis in (asked.x, asked.y, asked.lines, *(asked.facets or ())):
-            if axis is not None and axis not in self._axes:
-                raise unknown("axis", axis, self._axes)
+        """What values are taken from: the runs, or flows, each by itself."""
+        asked = [a for a in (self.options.x, self.options.y, self.options.lines) if a is not None]
+        asked += self.options.facets or ()
+        if flow is not None or "flow" in asked:
+            self.wanted = {**wanted, **({"flow": flow} if flow else {})}
+            self.chosen = self.flows()
+            self._axes.append("flow")
+        for axis in asked:
+            if axis not in self._axes:
+                raise unknown("axis", axis, list(dict.fromkeys([*self._axes, "flow"])))
 
     def flows(self) -> ResultTable:
         """The flows of all runs."""
-        return of_sweep(self._sweep, "flows", self._axes).where(self.wanted)
+        return of_sweep(self._sweep, "flows", list(self._sweep.axes)).where(self.wanted)
 
     @property
     def varied(self) -> list[str]:
@@ -84,7 +89,7 @@ class SweepView:
     def levels(self, axis: str) -> list[Any]:
         """The values of an axis, by size where they have one."""
         if axis not in self._levels:
-            self._levels[axis] = ordered(self.runs.different(axis))
+            self._levels[axis] = ordered(self.chosen.different(axis))
         return self._levels[axis]
 
     def numeric(self, axis: str) -> bool:
@@ -112,7 +117,7 @@ class SweepView:
         Raises:
             PlotError: they are too many for panels of one figure.
         """
-        found, _ = combinations(self.runs, axes)
+        found, _ = combinations(self.chosen, axes)
         if len(found) > MOST_PANELS:
             shown = " and ".join(axes)
             raise PlotError(
@@ -154,14 +159,36 @@ class SweepView:
             **sizes,
         )
 
+    @property
+    def sampled(self) -> list[str]:
+        """The varied axes whose values were drawn: their points make no grid."""
+        return [axis for axis in self.varied if axis in self._sampled]
+
+    @property
+    def meant(self) -> str:
+        """What means are over that are shown for values of axes that were not drawn."""
+        if self.sampled:
+            return f"{len(combinations(self.runs, self.sampled)[0])} points of the sample"
+        return f"{self.replications} replications" if self.replications > 1 else ""
+
     def left(self, *taken: str | None) -> list[str]:
-        """The varied axes that are not taken."""
-        return [axis for axis in self.varied if axis not in taken]
+        """The varied axes that are not taken and were not drawn."""
+        return [axis for axis in self.varied if axis not in (*taken, *self._sampled)]
 
     def together(self, axis: str) -> list[str]:
         """The other varied axes of which each value of this one has one value, as in a `zip`."""
         count = len(self.levels(axis))
-        return [a for a in self.left(axis) if len(combinations(self.runs, [axis, a])[0]) == count]
+        return [a for a in self.left(axis) if len(combinations(self.chosen, [axis, a])[0]) == count]
+
+    def in_order(self, axis: str) -> bool:
+        """Whether what varies together with an axis grows or falls with it: points make a line."""
+        if axis in self.sampled:
+            return False
+        for other in filter(self.numeric, self.together(axis)):
+            sizes = scale([cell[1] for cell in combinations(self.chosen, [axis, other])[0]]) or ()
+            if list(sizes) not in (sorted(sizes), sorted(sizes, reverse=True)):
+                return False
+        return True
 
     def words(self, axes: Sequence[str], cell: Cell) -> str:
         """What a combination of values is called."""
@@ -185,7 +212,7 @@ class SweepView:
 
     def subtitle(self, *parts: str) -> str:
         """How many runs there are, what they have in common, and more."""
-        fixed = [a for a in self._axes if a not in self.varied]
+        fixed = [a for a in self._axes if a not in (*self.varied, "flow")]
         same = [f"{axis} {spelled(self.levels(axis)[0])}" for axis in fixed]
         count = len(self.runs)
         runs = f"{count} runs" if count != 1 else "1 run"
@@ -195,8 +222,9 @@ class SweepView:
     @property
     def whose(self) -> str:
         """Whose values are shown, where they are those of some flows."""
-        flows = self.wanted.get("flow", [])
-        return f" of {' and '.join(flows)}" if flows else ""
+        if "flow" not in self._axes:
+            return ""
+        return f" of {'each flow' if 'flow' in self.varied else self.levels('flow')[0]}"
 
     def caption(self) -> str:
         """Which sweep it is."""

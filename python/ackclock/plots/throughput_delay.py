@@ -79,7 +79,7 @@ def draw_sweep(view: SweepView) -> Figure:
     Raises:
         PlotError: too many combinations for one figure.
     """
-    table, axes = view.flows(), view.varied
+    table, axes = view.flows(), view.left("flow")
     keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
     held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
     columns = (table.values(name) for name in keys)
@@ -89,15 +89,17 @@ def draw_sweep(view: SweepView) -> Figure:
             held.setdefault(tuple(key), []).append((rtt, goodput))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
-    names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
-             for key in held]  # fmt: skip
+    cells = [(view.words(axes, key[: len(axes)]), *key[len(axes) :]) for key in held]
+    names = [", ".join(filter(None, cell)) or "all runs" for cell in cells]
     colors = palette.flow_colors(names, names)
     clouds = [
         Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(rtts))
         for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
         for rtts, goodputs in [zip(*points, strict=True)]
     ]
-    return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())
+    points = "points of the sample" if view.sampled else "replications"
+    words = view.subtitle(view.title), view.caption()
+    return _figure(clouds, view.width_mm, *words, points=points)
 
 
 def _figure(
@@ -107,6 +109,7 @@ def _figure(
     caption: str,
     notes: Sequence[str] = (),
     *,
+    points: str = "replications",
     binary: bool = False,
 ) -> Figure:
     highest = max((max(cloud.goodput_bps) for cloud in clouds), default=1.0)
@@ -133,7 +136,7 @@ def _figure(
         axis.set_major_locator(MaxNLocator(6))
     page.notes += ["The upper right is best.", *notes]
     if any(len(cloud.rtt_s) > 2 for cloud in clouds):
-        page.notes.append("Points: replications. Ellipses: one standard deviation.")
+        page.notes.append(f"Points: {points}. Ellipses: one standard deviation.")
     return page.finish()
 
 

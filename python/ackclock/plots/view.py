@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Active:
-    """When a flow is active: from its start until it is finished, or the run ends."""
+    """When a flow is active: from its start until it is finished or stopped, or the run ends."""
 
     start_s: float
     stop_s: float
@@ -214,10 +214,11 @@ class View:
         return [name for name in self.flows if self._flow_of[name].get("tcp")]
 
     def active(self, name: str) -> Active:
-        """When a flow is active: until its sender knows that everything has arrived."""
+        """When a flow is active: until its sender is stopped or knows that all has arrived."""
         start = self._flow_of[name]["start_ns"] * 1e-9
         entry = self.summary.get("flows", {}).get(name, {})
         finish = entry.get("finish_ack_s", entry.get("finish_s"))
+        finish = entry.get("stopped_s") if finish is None else finish
         stop = self.end_s if finish is None else min(float(finish), self.end_s)
         return Active(min(start, self.end_s), max(start, stop), finish is not None)
 

@@ -51,9 +51,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Dimension:
-    """Axes that advance together: one axis of a grid, or all of a zip."""
+    """Axes that advance together: one axis of a grid, all of a zip, or those of a sample.
+
+    Attributes:
+        axes: The axes, with equally many choices.
+        method: How the points of a sample were drawn; empty for others.
+    """
 
     axes: tuple[Axis, ...]
+    method: str = ""
 
     def __len__(self) -> int:
         return len(self.axes[0].choices)

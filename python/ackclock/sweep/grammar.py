@@ -6,20 +6,23 @@
     set: {PATH: VALUE}       the same in all runs
     grid: {AXIS}             every combination
     zip: {AXIS} or a list    axes that advance together, one group or several
+    sample: {points, over}   points that are drawn; `over` has axes, which may be ranges
     replications: N          each point with N seeds
 
 An axis is `PATH: [VALUES]`, `NAME: {path: PATH, values: [VALUES]}` (or `paths:` with a list), or
-`NAME: {LABEL: {PATH: VALUE, ...}, ...}`.
+`NAME: {LABEL: {PATH: VALUE, ...}, ...}`. A range is `PATH: {from: VALUE, to: VALUE}`, with
+`scale: log`, and with `path` or `paths` under a name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ackclock.document import Node, Position, parse_value, plain
 from ackclock.errors import Problem, nearest
+from ackclock.sweep import sample
 from ackclock.sweep.axes import Axis, Choice, Dimension, Label, Setting, label_of
 
 KEYS = {
@@ -30,12 +33,17 @@ KEYS = {
     "set": "Values that are the same in all runs, by path",
     "grid": "Axes of which every combination is run",
     "zip": "Axes that advance together; a list of such groups is combined like axes of a grid",
+    "sample": "Points that are drawn: how many, by which method, over which axes and ranges",
     "replications": "Number of seeds for each combination: the scenario's own and those after it",
 }
 """All keys of a study with their meanings."""
 
 MOST_RUNS = 1_000_000
 MOST_REPLICATIONS = 1_000_000
+
+_SAMPLE = ("points", "method", "seed", "over")
+_PATHS = ("path", "paths")
+_RANGE = ("from", "to", "scale")
 
 
 @dataclass
@@ -91,19 +99,25 @@ class Grammar:
 
     def replications(self, root: Node) -> int:
         """Return the number of replications, 1 by default."""
-        node = root.value.get("replications")
+        return self._whole(root, "replications", 1, (1, MOST_REPLICATIONS))
+
+    def _whole(
+        self, root: Node, key: str, default: int, ends: tuple[int, int], at: str = ""
+    ) -> int:
+        """Return a whole number between two ends."""
+        node = root.value.get(key)
         if node is None:
-            return 1
+            return default
         number = node.value
         if isinstance(number, bool) or not isinstance(number, int):
             message = "a whole number is needed"
-        elif not 1 <= number <= MOST_REPLICATIONS:
-            message = "not a number of replications"
+        elif not ends[0] <= number <= ends[1]:
+            message = f"not a number of {key}" if key.endswith("s") else f"not a {key}"
         else:
             return number
-        allowed = f"1 to {MOST_REPLICATIONS}"
-        self.problem("replications", message, node.position, value=_shown(node), allowed=allowed)
-        return 1
+        allowed = f"{ends[0]} to {ends[1]}"
+        self.problem(at + key, message, node.position, value=_shown(node), allowed=allowed)
+        return default
 
     def settings(self, node: Node | None, path: str) -> tuple[Setting, ...]:
         """Return a mapping of paths to values."""
@@ -142,7 +156,103 @@ class Grammar:
             found.append(Dimension(axes))
         return tuple(found)
 
+    def sample(self, node: Node | None) -> tuple[Dimension, ...]:
+        """Return the axes of points that are drawn, which advance together."""
+        if node is None:
+            return ()
+        if not isinstance(node.value, dict):
+            hint = "such as {points: 100, over: {links.L1.rate: {from: 1 Mbps, to: 10 Mbps}}}"
+            self.problem("sample", "a mapping is needed", node.position, hint=hint)
+            return ()
+        self._only(node, "sample", _SAMPLE)
+        before = len(self.problems)
+        points = self._whole(node, "points", 0, (1, MOST_RUNS), "sample.")
+        if "points" not in node.value:
+            hint = "points: 100"
+            self.problem("sample", "'points' is missing: how many?", node.position, hint=hint)
+        seed = self._whole(node, "seed", 1, (0, 2**63 - 1), "sample.")
+        method = self._word(node, "sample.method", sample.METHODS)
+        if method == "sobol" and points & (points - 1):
+            self.problem(
+                "sample.points",
+                "a Sobol sequence is balanced at powers of two only",
+                node.value["points"].position,
+                value=points,
+                allowed="a power of two",
+                hint=f"points: {1 << points.bit_length()}",
+            )
+        over = node.value.get("over")
+        if over is None:
+            hint = "over: {links.L1.rate: {from: 1 Mbps, to: 10 Mbps}}"
+            self.problem("sample", "'over' is missing: of what?", node.position, hint=hint)
+        drawn = [
+            (name, made)
+            for name, here, inner in self._named(over, "sample.over")
+            if (made := self._drawn(name, inner, here))
+        ]
+        if len(self.problems) > before:
+            return ()
+        shares = sample.draw(method, points, len(drawn), seed).T.tolist()
+        axes = tuple(
+            Axis(name, tuple(map(made, own)))
+            for (name, made), own in zip(drawn, shares, strict=True)
+        )
+        return (Dimension(axes, method),)
+
+    def _drawn(self, name: str, node: Node, path: str) -> Callable[[float], Choice] | None:
+        """Return what makes a choice of a share from 0 to 1: a range, or choices of equal share."""
+        if not _is_range(node):
+            choices = self._choices(name, node, path)
+            if not choices or not self._differ(choices, path, node.position):
+                return None
+            return lambda share: choices[int(share * len(choices))]
+        self._only(node, path, (*_PATHS, *_RANGE))
+        named = any(key in node.value for key in _PATHS)
+        paths = self._paths(node, path) if named else [name]
+        scale = self._word(node, f"{path}.scale", sample.SCALES)
+        ends = [plain(node.value[key]) if key in node.value else None for key in _RANGE[:2]]
+        found = sample.range_of(ends[0], ends[1], scale)
+        if isinstance(found, str):
+            given = zip(_RANGE, ends, strict=False)
+            shown = " ".join(f"{key} {end}" for key, end in given if end is not None)
+            hint = "such as {from: 1 Mbps, to: 10 Mbps, scale: log}"
+            self.problem(path, found, node.position, value=shown, hint=hint)
+            return None
+
+        def made(share: float) -> Choice:
+            value = found.at(share)
+            return Choice(value, tuple(Setting(p, value, node.position) for p in paths))
+
+        return made
+
+    def _word(self, node: Node, path: str, words: tuple[str, ...]) -> str:
+        """Return a word of a list, the first by default."""
+        key = path.rpartition(".")[2]
+        inner = node.value.get(key)
+        if inner is None or inner.value in words:
+            return words[0] if inner is None else inner.value
+        close = nearest(str(inner.value), words, 1)
+        hint = f"did you mean '{close[0]}'?" if close else None
+        message = f"unknown {key} '{_shown(inner)}'"
+        allowed = ", ".join(words)
+        self.problem(path, message, inner.position, value=_shown(inner), allowed=allowed, hint=hint)
+        return words[0]
+
+    def _only(self, node: Node, path: str, keys: tuple[str, ...]) -> None:
+        """Check that a mapping has these keys only."""
+        for text, place, _ in node.entries():
+            if text not in keys:
+                allowed = ", ".join(keys)
+                self.problem(f"{path}.{text}", f"unknown key '{text}'", place, allowed=allowed)
+
     def _axes(self, node: Node | None, path: str) -> Iterator[Axis]:
+        for name, here, inner in self._named(node, path):
+            choices = self._choices(name, inner, here)
+            if choices and self._differ(choices, here, inner.position):
+                yield Axis(name, tuple(choices))
+
+    def _named(self, node: Node | None, path: str) -> Iterator[tuple[str, str, Node]]:
+        """Yield name, place and description of axes that may have their names."""
         if node is None:
             return
         if not isinstance(node.value, dict) or not node.value:
@@ -153,9 +263,7 @@ class Grammar:
         for name, place, inner in node.entries():
             here = f"{path}.{name}"
             if self._is_free(name, here, place):
-                choices = self._choices(name, inner, here)
-                if choices and self._differ(choices, here, inner.position):
-                    yield Axis(name, tuple(choices))
+                yield name, here, inner
 
     def _is_free(self, name: str, path: str, place: Position) -> bool:
         if name in self.reserved:
@@ -194,7 +302,13 @@ class Grammar:
             self.problem(path, message, node.position, value=_shown(node), hint=hint)
             return []
         if "values" in node.value:
-            return self._with_paths(node, path)
+            self._only(node, path, (*_PATHS, "values"))
+            paths = self._paths(node, path)
+            return self._values(node.value["values"], paths, f"{path}.values") if paths else []
+        if _is_range(node):
+            hint = "a list of values; 'sample' draws values of a range"
+            self.problem(path, "a range is not a list of values", node.position, hint=hint)
+            return []
         if not node.value:
             self.problem(path, "an axis without choices", node.position)
         return [
@@ -202,11 +316,8 @@ class Grammar:
             for text, _, inner in node.entries()
         ]
 
-    def _with_paths(self, node: Node, path: str) -> list[Choice]:
-        for text, place, _ in node.entries():
-            if text not in ("path", "paths", "values"):
-                message = f"unknown key '{text}'"
-                self.problem(f"{path}.{text}", message, place, allowed="path, paths, values")
+    def _paths(self, node: Node, path: str) -> list[str]:
+        """Return the paths that an axis with a name sets; none if they are faulty."""
         named = node.value.get("paths") or node.value.get("path")
         if named is None:
             message = "'path' is missing: what the values are set in"
@@ -218,7 +329,7 @@ class Grammar:
             message = "a path, or a list of paths, is needed"
             self.problem(f"{path}.path", message, named.position, value=_shown(named))
             return []
-        return self._values(node.value["values"], paths, f"{path}.values")
+        return paths
 
     def _values(self, node: Node, paths: list[str], path: str) -> list[Choice]:
         if not isinstance(node.value, list) or not node.value:
@@ -234,6 +345,12 @@ class Grammar:
             settings = tuple(Setting(p, value, inner.position) for p in paths)
             choices.append(Choice(label_of(value), settings))
         return choices
+
+
+def _is_range(node: Node) -> bool:
+    """Whether this describes a range: its ends are values, what is under labels are mappings."""
+    ends = [node.value.get(key) for key in _RANGE[:2]] if isinstance(node.value, dict) else []
+    return any(end is not None and not isinstance(end.value, dict) for end in ends)
 
 
 def tree_of(data: Any) -> Node:

@@ -80,12 +80,14 @@ class Design:
             sort_keys=True,
             ensure_ascii=False,
         )
+        sampled = [axis.name for d in self.dimensions if d.method for axis in d.axes]
         return {
             "study": self.name,
             "title": self.title,
             "base": hashlib.sha256(base.encode()).hexdigest()[:16],
             "dimensions": [[axis.to_json() for axis in d.axes] for d in self.dimensions],
             "replications": self.replications,
+            **({"sampled": sampled} if sampled else {}),
         }
 
     def settings_of(self, point: int) -> list[Setting]:

@@ -128,6 +128,11 @@ class SweepResults:
         return len(self) < self.runs
 
     @property
+    def sampled(self) -> list[str]:
+        """Names of the axes whose values were drawn, together for each point of a sample."""
+        return json.loads(tables.about(self._source.schema).get("sampled", "[]"))
+
+    @property
     def state(self) -> str:
         """How much there is while runs are missing, in words; empty for a complete sweep."""
         return f"not complete: {len(self)} of {self.runs} runs" if self.partial else ""
@@ -210,6 +215,7 @@ class SweepResults:
 def _about(plan: pa.Table, identity: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
     """Return the axes of a study, and what the table of its results says of itself."""
     axes = [axis["name"] for axes in identity["dimensions"] for axis in axes]
+    sampled = json.dumps(identity.get("sampled", []), ensure_ascii=False)
     return axes, {
         "description": "Results of a sweep: one row per run",
         "format": tables.FORMAT,
@@ -217,6 +223,7 @@ def _about(plan: pa.Table, identity: dict[str, Any]) -> tuple[list[str], dict[st
         "title": identity["title"] or "",
         "axes": json.dumps(axes, ensure_ascii=False),
         "runs": str(plan.num_rows),
+        **({"sampled": sampled} if "sampled" in identity else {}),
     }
 
 

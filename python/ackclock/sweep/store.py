@@ -339,7 +339,8 @@ def difference(there: dict[str, Any], here: dict[str, Any]) -> str | None:
         rows = [
             list(zip(*(axis["choices"] for axis in axes), strict=True)) for axes in (before, after)
         ]
-        lost = next((row for row in rows[0] if row not in rows[1]), None)
+        known = set(map(json.dumps, rows[1]))
+        lost = next((row for row in rows[0] if json.dumps(row) not in known), None)
         if lost is not None:
             values = ", ".join(
                 f"{axis['name']}: {choice[0]}" for axis, choice in zip(before, lost, strict=True)

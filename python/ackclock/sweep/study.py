@@ -55,6 +55,9 @@ class Study(Design):
             `{LABEL: {PATH: VALUE, ...}, ...}` under a name, to set several things at once.
         zip: Axes that advance together: their first values, their second ones, ... A list of such
             mappings makes several groups, which are combined with each other and with the grid.
+        sample: Points that are drawn, combined with the others: `points`, how many, and `over`,
+            axes as in a grid or ranges, `{PATH: {"from": VALUE, "to": VALUE}}`, with `"scale":
+            "log"` for equal ratios; also `method` (`latin-hypercube`, `random`, `sobol`), `seed`.
         replications: How many seeds each combination is run with: its own and those after it.
         settings: What is the same in all runs: values by path.
         name: What the study is called; by default as its scenario.
@@ -71,12 +74,14 @@ class Study(Design):
         *,
         grid: Mapping[str, Any] | None = None,
         zip: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        sample: Mapping[str, Any] | None = None,
         replications: int = 1,
         settings: Mapping[str, Any] | None = None,
         name: str | None = None,
         title: str | None = None,
     ) -> None:
-        given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
+        given = {"grid": grid, "zip": zip, "sample": sample, "set": settings}
+        given["replications"] = replications
         parts = {key: plain(_lists(value)) for key, value in given.items() if value is not None}
         require_plain(parts)
         for key, text in (("name", name), ("title", title)):
@@ -151,6 +156,7 @@ class Study(Design):
         self.dimensions = (
             *reader.grid(root.value.get("grid")),
             *reader.zips(root.value.get("zip")),
+            *reader.sample(root.value.get("sample")),
         )
         self.replications = reader.replications(root)
         if not reader.problems and len(self) > MOST_RUNS:

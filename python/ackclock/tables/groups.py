@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ackclock.columns import Column
+from ackclock.columns import PERCENTILES, Column
 from ackclock.errors import InputError, one_of
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered, spelled
+
+
+def _ranked(share: float) -> Callable[[Sequence[float]], float]:
+    """Return what gives the nearest-rank percentile: a value that this share does not exceed."""
+    return lambda values: float(np.quantile(values, share, method="inverted_cdf"))
+
 
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean,
@@ -22,13 +28,16 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
     "min": min,
     "max": max,
+    "p95": _ranked(PERCENTILES["p95"]),
+    "p99": _ranked(PERCENTILES["p99"]),
 }
 """What can be made of several values, by its word."""
 
 _PARTS = ("run", "flow", "link", "direction", "reason")
 """Columns that distinguish the rows of one run; a mean over them is not one over replications."""
 
-_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "least", "max": "largest"}
+_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
+_WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,8 @@ def grouped(
             formula = "Student's t over the replications"
             own = replace(summed, meaning=table.column(name).meaning, formula=formula)
             made |= _ends(own, [group.interval for group in found])
-    return ResultTable.of(made, table.title, (*table.notes, *_notes(mixed, aggregate)))
+    left_out = (note for name in values for note in _left_out(table, name))
+    return ResultTable.of(made, table.title, (*table.notes, *_notes(mixed, aggregate), *left_out))
 
 
 def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, list[Any]]:
@@ -264,7 +274,8 @@ def pivoted(
         column = replace(summed, name=f"{across}={spelled(here)}", title=spelled(here))
         made[column] = [found.get((key, here)) for key in down]
     title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
-    return ResultTable.of(made, title, (*table.notes, *_notes(mixed, aggregate)))
+    notes = (*table.notes, *_notes(mixed, aggregate), *_left_out(table, value))
+    return ResultTable.of(made, title, notes)
 
 
 def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[str]:
@@ -287,6 +298,12 @@ def _summed(column: Column, aggregate: str) -> Column:
 
 def _title(column: Column, aggregate: str) -> str:
     return f"{column.title}, {_WORDS[aggregate]}"
+
+
+def _left_out(table: ResultTable, value: str) -> Iterator[str]:
+    """Say how many rows have no value, such as flows without a finish: the others look better."""
+    if count := int(np.isnan(table.numbers(value)).sum()):
+        yield f"{count} of {len(table)} rows have no '{value}' and are left out."
 
 
 def _notes(mixed: Sequence[str], aggregate: str) -> tuple[str, ...]:

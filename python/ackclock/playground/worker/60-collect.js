@@ -8,7 +8,7 @@ const collect = ({ summary, tables, categories: words }, model, told) => {
   const flows = model.flows.slice(0, MOST_FLOWS).map((flow) => {
     const figures = summary.flows[flow.id];
     const start = Math.min(figures.start_s ?? flow.start_ns * 1e-9, end);
-    const finish = figures.finish_ack_s ?? figures.finish_s;
+    const finish = figures.finish_ack_s ?? figures.finish_s ?? figures.stopped_s;
     return {
       id: flow.id,
       label: flow.id,
