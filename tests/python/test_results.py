@@ -259,3 +259,25 @@ def test_commands_refuse_damaged_run_directories(saved, ackclock):
         assert done.code == 2, done.err
         assert "is damaged" in done.err
         assert "Traceback" not in done.err
+
+
+def test_flows_that_take_turns_get_no_more_together_than_the_link_carries():
+    flow = {"from": "S1", "to": "D1", "send": "1 MB"}
+    turns = Scenario.from_dict(
+        {
+            "topology": {
+                "kind": "dumbbell",
+                "leaves": 1,
+                "access": {"rate": "100 Mbps", "delay": "1 ms"},
+                "bottleneck": {"rate": "10 Mbps", "delay": "2 ms"},
+            },
+            "flows": [{"id": "early", **flow}, {"id": "late", **flow, "start": "2 s"}],
+        }
+    )
+    summary = run(turns).summary
+    early, late = summary["flows"].values()
+    assert early["finish_s"] < 2.0 < late["finish_s"]
+    assert early["goodput_bps"] + late["goodput_bps"] > 10e6
+    expected = 8 * 2_000_000 / (late["finish_s"] - early["start_s"])
+    assert summary["totals"]["goodput_bps"] == pytest.approx(expected, rel=1e-12)
+    assert summary["totals"]["goodput_bps"] < 10e6

@@ -118,6 +118,7 @@ struct Closed<'a> {
 /// What is known of all flows and links together.
 struct Whole<'a> {
     goodputs: Vec<f64>,
+    got: Option<Got>,
     all_finished: bool,
     retransmissions: u64,
     timeouts: u64,
@@ -135,6 +136,7 @@ impl<'a> Closed<'a> {
     ) -> Whole<'a> {
         let mut whole = Whole {
             goodputs: Vec::with_capacity(self.scenario.flows.len()),
+            got: None,
             all_finished: true,
             retransmissions: 0,
             timeouts: 0,
@@ -142,14 +144,15 @@ impl<'a> Closed<'a> {
             busiest: None,
         };
         for (index, model) in self.scenario.flows.iter().enumerate() {
-            let (figure, goodput, finished) = self.flow(index, model);
+            let (figure, got, finished) = self.flow(index, model);
             let count = |name| figure.get(name).count().unwrap_or(0);
             whole.retransmissions += count("retransmissions");
             whole.timeouts += count("timeouts");
             whole.bytes_on_wire += count("bytes_on_wire");
             // Who has not begun shares nothing yet; who has begun and gets nothing counts.
             if self.network.flows[index].start < self.totals.end {
-                whole.goodputs.push(goodput);
+                whole.goodputs.push(got.rate());
+                whole.got = Some(whole.got.map_or(got, |others| others.with(got)));
             }
             whole.all_finished &= finished;
             on_flow(&model.id, figure);
@@ -171,11 +174,11 @@ impl<'a> Closed<'a> {
         whole
     }
 
-    /// The figures of a flow, its goodput, and whether it is done.
-    fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, f64, bool) {
+    /// The figures of a flow, what it got, and whether it is done.
+    fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, Got, bool) {
         let Self { scenario, network, totals: Totals { end, .. } } = *self;
         let flow = &network.flows[index];
-        let (mut summary, goodput, finished) = match &flow.endpoint {
+        let (mut summary, got, finished) = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
             Endpoint::Stopped(Stopped { tcp, until }) => {
                 tcp_flow(scenario, model, flow, tcp, *until)
@@ -200,7 +203,7 @@ impl<'a> Closed<'a> {
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
         let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
         summary.add("drops", drops);
-        (summary, goodput, finished || model.send_bytes.is_none() || flow.stopped.is_some())
+        (summary, got, finished || model.send_bytes.is_none() || flow.stopped.is_some())
     }
 
     fn head(&self, whole: Whole<'a>, flows: Figure<'a>, links: Figure<'a>) -> Figure<'a> {
@@ -234,7 +237,7 @@ impl<'a> Closed<'a> {
             "packets_dropped": Figure::Group(dropped),
             // What all flows together got, and what was lost anywhere.
             "totals": group! {
-                "goodput_bps": whole.goodputs.iter().fold(0.0, |sum, rate| sum + rate),
+                "goodput_bps": whole.got.map_or(0.0, Got::rate),
                 "retransmissions": whole.retransmissions,
                 "timeouts": whole.timeouts,
                 "bytes_on_wire": whole.bytes_on_wire,
@@ -295,10 +298,29 @@ fn secs_since(start: Time, end: Option<Time>) -> Option<f64> {
     end.map(|end| end.since(start).as_secs())
 }
 
-/// Bits per second of these bytes between two moments; zero if there is no time between them.
-fn rate(bytes: u64, from: Time, to: Time) -> f64 {
-    let span = to.since(from).as_secs();
-    if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
+/// New bytes that a flow, or several, got between two moments.
+#[derive(Clone, Copy)]
+struct Got {
+    bytes: u64,
+    from: Time,
+    until: Time,
+}
+
+impl Got {
+    /// Bits per second; zero if there is no time between the moments.
+    fn rate(self) -> f64 {
+        let span = self.until.since(self.from).as_secs();
+        if span > 0.0 { self.bytes as f64 * 8.0 / span } else { 0.0 }
+    }
+
+    /// What both got, from the first moment of either to the last one.
+    fn with(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            from: self.from.min(other.from),
+            until: self.until.max(other.until),
+        }
+    }
 }
 
 /// Bytes that a flow delivered per second from its start to the end of the run, if there was time.
@@ -330,7 +352,7 @@ fn tcp_flow<'a>(
     flow: &Flow,
     tcp: &TcpFlow,
     end: Time,
-) -> (Figure<'a>, f64, bool) {
+) -> (Figure<'a>, Got, bool) {
     let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
     let (from, to) = ends(scenario, model);
     let stats = tcp.connection.stats();
@@ -338,7 +360,7 @@ fn tcp_flow<'a>(
     let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
     let until = tcp.finish_ack.or(flow.stopped).unwrap_or(end);
     let delivered = tcp.connection.bytes_delivered();
-    let goodput = rate(delivered, flow.start, tcp.finish.unwrap_or(end));
+    let got = Got { bytes: delivered, from: flow.start, until: tcp.finish.unwrap_or(end) };
     let sampled = stats.rtt_samples > 0;
     let summary = group! {
         "transport": "tcp",
@@ -356,7 +378,7 @@ fn tcp_flow<'a>(
         "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
         "bytes_delivered": delivered,
-        "goodput_bps": goodput,
+        "goodput_bps": got.rate(),
         "segments_sent": stats.segments_sent,
         "bytes_sent": stats.bytes_sent,
         "retransmissions": stats.retransmissions,
@@ -378,7 +400,7 @@ fn tcp_flow<'a>(
             "max": max * bytes_per_unit,
         }),
     };
-    (summary, goodput, tcp.finish.is_some())
+    (summary, got, tcp.finish.is_some())
 }
 
 fn udp_flow<'a>(
@@ -387,14 +409,14 @@ fn udp_flow<'a>(
     flow: &Flow,
     udp: &UdpFlow,
     end: Time,
-) -> (Figure<'a>, f64, bool) {
+) -> (Figure<'a>, Got, bool) {
     let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
     let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
-    let goodput = rate(udp.bytes_received, flow.start, until);
+    let got = Got { bytes: udp.bytes_received, from: flow.start, until };
     let summary = group! {
         "transport": "udp",
         "cc": Figure::None,
@@ -409,12 +431,12 @@ fn udp_flow<'a>(
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
         "marks_received": udp.marked,
-        "goodput_bps": goodput,
+        "goodput_bps": got.rate(),
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
         "segments_dropped": flow.dropped,
     };
-    (summary, goodput, finished)
+    (summary, got, finished)
 }
 
 /// Counts of dropped packets by the word of the reason.
