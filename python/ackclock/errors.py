@@ -229,6 +229,26 @@ def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
     return pairs
 
 
+def mapping_of(
+    name: str,
+    given: object,
+    wanted: str = "a mapping of names to values",
+    values: type = object,
+) -> dict[str, Any]:
+    """Return an optional argument, a mapping of texts to values of this type; empty for None.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(
+        isinstance(key, str) and isinstance(value, values) for key, value in given.items()
+    ):
+        refuse(name, given, wanted)
+    return dict(given)
+
+
 def names_of(name: str, given: object, such_as: str) -> list[str]:
     """Return the names that an argument gives: one as text, or several.
 

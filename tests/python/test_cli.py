@@ -508,3 +508,20 @@ def test_a_plot_in_the_place_of_a_run_is_named(ackclock):
     done = ackclock("plot", "some-run", "link-queue")
     assert done.code == 2
     assert "'link-queue' is a plot, not a run directory; write --kind link-queue" in done.err
+
+
+def test_former_spellings_of_options_still_work(ackclock):
+    one, other = (ackclock("step", "teach/cubic-bbr", *words, "--count", "1")
+                  for words in (["--flow=bbr"], ["--flows", "bbr"]))  # fmt: skip
+    assert one.code == other.code == 0 and one.out == other.out
+    assert "--flow " not in ackclock("step", "--help").out
+    refused = ackclock("grade", "bufferbloat", "nowhere", "--json", "x.json", "--csv", "y.csv")
+    assert "--out is for one submission" in refused.err
+
+
+def test_lists_say_which_labs_are_personal_and_what_can_be_recorded(ackclock):
+    personal = {line.split()[0] for line in ackclock("lab", "list").out.splitlines()
+                if line.endswith("yes") or line.rstrip().endswith("yes")}  # fmt: skip
+    listed = json.loads(ackclock("lab", "list", "--json").out)
+    assert personal == {lab["name"] for lab in listed if lab["personal"]} >= {"bufferbloat"}
+    assert "window_rules" in ackclock("list", "block", "record").out

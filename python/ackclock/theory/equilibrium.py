@@ -174,7 +174,7 @@ class Bottlenecks:
                     step = np.linalg.solve(slope, spare[binding])
                 except np.linalg.LinAlgError:
                     return False
-            before, found = wait[binding], None
+            before, found, small = wait[binding], None, False
             while found is None:  # as far as rates are finite
                 wait[binding] = before + step
                 found = self._spare(demands, wait)

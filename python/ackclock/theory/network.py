@@ -195,7 +195,8 @@ class Network:
             receiver = tcp.get("receiver") or {}
             ack_every = 2 if receiver.get("kind") == "linux" else int(receiver.get("count", 1))
         else:
-            assert udp is not None, "a checked model has tcp or udp in each flow"
+            if udp is None:
+                raise KeyError("tcp or udp")
             cc, params = "udp", udp["source"]
             segment = data = largest_write(udp["source"]) * 8
             ack, initial, ack_every = 0, 0.0, 1

@@ -291,11 +291,15 @@ pub(super) fn name(value: &Value) -> Result<&str, Fault> {
         return Err(Fault::new("a name has at most 100 letters").allowed(RULE));
     }
     // A point would end a step of `--set flows.F1.tcp`, an asterisk stands for all.
-    match text.chars().find(|c| !(c.is_alphanumeric() || "-_/:+".contains(*c))) {
+    let is_good = |c: char| c.is_alphanumeric() || "-_/:+".contains(c);
+    match text.chars().find(|c| !is_good(*c)) {
         None => Ok(text),
-        Some(' ') => Err(Fault::new(format!("a name has no spaces: `{text}`"))
-            .allowed(RULE)
-            .hint(format!("for example `{}`", text.trim().replace(' ', "-")))),
+        Some(' ') => {
+            let words: Vec<&str> = text.split(|c| !is_good(c)).filter(|w| !w.is_empty()).collect();
+            let hint = (!words.is_empty()).then(|| format!("for example `{}`", words.join("-")));
+            let fault = Fault::new(format!("a name has no spaces: `{text}`"));
+            Err(fault.allowed(RULE).maybe_hint(hint))
+        }
         Some('*') => Err(Fault::new("`*` cannot be part of a name")
             .allowed(RULE)
             .hint("in `id`, `from` and `to` of a flow with `count` it is the number of each flow")),

@@ -37,7 +37,7 @@ impl Resolver {
     /// Resolves an object, and reports keys that its table does not have.
     pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
         for layer in layers.iter().filter(|layer| !layer.reported) {
-            self.check_keys(table, layer.map, &layer.path);
+            self.check_keys(table, layer.map, &layer.path, layers);
         }
         self.resolve(table, layers, here)
     }
@@ -252,14 +252,39 @@ impl Resolver {
         }
     }
 
-    /// Reports keys that a table does not have.
-    pub fn check_keys(&mut self, table: &[Param], map: &Map<String, Value>, path: &Path) {
+    /// Reports keys that a table does not have. Values come from these `layers`; none where this is not known.
+    pub fn check_keys(
+        &mut self,
+        table: &[Param],
+        map: &Map<String, Value>,
+        path: &Path,
+        layers: &[Layer<'_>],
+    ) {
         for (key, value) in map {
             if !table.iter().any(|param| param.name == key) {
-                let hint = meant(key, table);
+                let hint = self.meant(key, table, layers);
                 self.unknown_key(key, value, path, table, hint);
             }
         }
+    }
+
+    /// What an unknown key was probably meant to be; if nothing that begins like it, the one required key
+    /// that is missing.
+    fn meant(&self, key: &str, table: &[Param], layers: &[Layer<'_>]) -> Option<String> {
+        let is_missing = |param: &&Param| {
+            matches!(param.default, Default::Required)
+                && !layers.iter().any(|layer| layer.map.contains_key(param.name))
+        };
+        let mut missing = table.iter().filter(is_missing).map(|param| param.name);
+        let only = missing.next().filter(|_| missing.next().is_none());
+        let only = only.filter(|_| !layers.is_empty() && !self.partial);
+        synonym(key, table)
+            .or_else(|| {
+                similar(key, table)
+                    .filter(|name| only.is_none() || name.chars().next() == key.chars().next())
+            })
+            .or(only)
+            .map(did_you_mean)
     }
 
     pub fn unknown_key(
@@ -335,7 +360,7 @@ impl Resolver {
             }
         }
         for layer in applied.iter().filter(|layer| !layer.reported) {
-            self.check_params(chosen, entries, layer);
+            self.check_params(chosen, entries, layer, &applied);
         }
         let mut block = Block::of(chosen);
         let here = here.key(param.name);
@@ -374,7 +399,7 @@ impl Resolver {
         let Kind::Registered(entries) = param.kind else { panic!("{} has no kinds", param.name) };
         let said = self.selection(param, entries, layer, layer.map.get(param.name)?, None)?;
         if let Some(params) = &said.params {
-            self.check_params(said.kind, entries, params);
+            self.check_params(said.kind, entries, params, &[]);
         }
         Some((said.kind, said.params))
     }
@@ -473,6 +498,7 @@ impl Resolver {
         chosen: &'static Entry,
         entries: &'static [&'static Entry],
         layer: &Layer<'_>,
+        layers: &[Layer<'_>],
     ) {
         let has = |entry: &Entry, key: &str| entry.params.iter().any(|param| param.name == key);
         for (key, value) in layer.map {
@@ -486,7 +512,7 @@ impl Resolver {
                 None if entries.iter().any(|entry| entry.name == key) => {
                     Some(format!("write `kind: {key}`, with its settings beside it"))
                 }
-                None => meant(key, chosen.params),
+                None => self.meant(key, chosen.params, layers),
             };
             self.unknown_key(key, value, &layer.path, chosen.params, hint);
         }
@@ -525,6 +551,19 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
 pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
+    synonym(key, table).or_else(|| similar(key, table)).map(did_you_mean)
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
+
+fn similar<'t>(key: &str, table: &'t [Param]) -> Option<&'t str> {
+    nearest(key, table.iter().map(|param| param.name))
+}
+
+/// The key of a table for one of another program; that is no misspelling: `duration` is not `question`.
+fn synonym(key: &str, table: &[Param]) -> Option<&'static str> {
     const SYNONYMS: &[(&str, &str)] = &[
         ("after", "at_latest"),
         ("algorithm", "cc"),
@@ -564,10 +603,5 @@ pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
         ("time", "at_latest"),
     ];
     let has = |name: &str| table.iter().any(|param| param.name == name);
-    // A word of another program is no misspelling: `duration` is not `question`.
-    let synonym = SYNONYMS.iter().find(|(other, name)| *other == key && has(name));
-    synonym
-        .map(|(_, name)| *name)
-        .or_else(|| nearest(key, table.iter().map(|param| param.name)))
-        .map(|name| format!("did you mean `{name}`?"))
+    SYNONYMS.iter().find(|(other, name)| *other == key && has(name)).map(|(_, name)| *name)
 }
