@@ -143,7 +143,7 @@ def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`")
     Raises:
         InputError: it is something else.
     """
-    if not isinstance(given, str | PathLike):
+    if not isinstance(given, str | PathLike) or "\0" in str(given):
         refuse(name, given, wanted)
     return Path(given)
 

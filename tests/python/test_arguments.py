@@ -11,8 +11,9 @@ import pytest
 import ackclock
 from ackclock import InputError, Results, Scenario, Study, plots, run
 from ackclock.conformance import check_cc
+from ackclock.convert import convert
 from ackclock.script import run_script
-from ackclock.theory import compare, predict
+from ackclock.theory import TheoryError, compare, predict
 
 # What is called here is not what their types say.
 api: Any = ackclock
@@ -259,3 +260,10 @@ def test_arguments_that_must_be_mappings_are_checked(given: Any):
             run_script("one", "", overrides=given)
         with pytest.raises(InputError, match=r"`parameters` is .*; needed is a mapping of names"):
             check_cc("reno", parameters=given)
+
+
+def test_a_path_with_a_null_byte_is_refused_and_assumptions_of_another_type(results: Results):
+    with pytest.raises(InputError, match=r"`path` is .*needed is a path"):
+        convert("a\0b", "c")
+    with pytest.raises(TheoryError, match="no assumptions are named"):
+        predict(results.model, ["ours"])  # pyright: ignore[reportArgumentType]

@@ -525,3 +525,18 @@ def test_lists_say_which_labs_are_personal_and_what_can_be_recorded(ackclock):
     listed = json.loads(ackclock("lab", "list", "--json").out)
     assert personal == {lab["name"] for lab in listed if lab["personal"]} >= {"bufferbloat"}
     assert "window_rules" in ackclock("list", "block", "record").out
+
+
+def test_a_folder_where_a_file_belongs_and_a_file_where_a_folder_belongs(ackclock, tmp_path):
+    (tmp_path / "one.json").write_text(json.dumps(document()))
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "file").touch()
+    assert ackclock("run", "one.json", "--no-plots", "--out", "done").code == 0
+    for words, said in (
+        (["validate", "folder.yaml"], "'folder.yaml' is a folder, not a scenario file"),
+        (["plot", "done", "--out", "file"], "'file' is not a folder; choose another place"),
+        (["plot", "done", "--out", "file/x"], "'file/x' is not a folder; choose another place"),
+        (["export", "done", "--format", "pcapng", "--out", "folder.yaml"], "is a folder; choose"),
+    ):
+        done = ackclock(*words)
+        assert done.code == 2 and said in done.err, (words, done)
