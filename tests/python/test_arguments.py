@@ -264,6 +264,6 @@ def test_arguments_that_must_be_mappings_are_checked(given: Any):
 
 def test_a_path_with_a_null_byte_is_refused_and_assumptions_of_another_type(results: Results):
     with pytest.raises(InputError, match=r"`path` is .*needed is a path"):
-        convert("a\0b", "c")
+        convert("a\0b")
     with pytest.raises(TheoryError, match="no assumptions are named"):
         predict(results.model, ["ours"])  # pyright: ignore[reportArgumentType]

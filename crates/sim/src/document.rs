@@ -20,6 +20,7 @@ mod flows;
 mod identity;
 mod limits;
 mod links;
+mod meant;
 mod memo;
 mod names;
 mod network;

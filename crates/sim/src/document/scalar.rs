@@ -2,6 +2,7 @@
 
 use super::block::Setting;
 use super::problems::Fault;
+pub(super) use super::problems::brief;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
@@ -515,14 +516,6 @@ fn nothing(param: &Param) -> Fault {
             fault.hint(format!("leave the key out to get the default, `{text}`"))
         }
     }
-}
-
-/// A text, cut to what a message can show.
-pub(super) fn brief(text: &str) -> String {
-    if text.chars().count() <= 60 {
-        return text.to_owned();
-    }
-    text.chars().take(57).chain("...".chars()).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Walks a document along the tables: finds each value in the first layer that has it, and reads it.
 
 use super::block::{Block, Setting};
+use super::meant::{did_you_mean, similar, synonym};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
 use crate::preset::{self, Preset};
 use ackclock_units::param::{Default, Entry, Kind, Param};
-use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
 
 /// A mapping that values may come from: the object itself, the scenario's defaults, the profile.
@@ -547,61 +547,4 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
     };
     let mapping = || serde_json::json!({ "kind": kind, inner: value });
     is_quantity.then(|| Map::from_iter([(param.name.to_owned(), mapping())]))
-}
-
-/// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
-pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
-    synonym(key, table).or_else(|| similar(key, table)).map(did_you_mean)
-}
-
-fn did_you_mean(name: &str) -> String {
-    format!("did you mean `{name}`?")
-}
-
-fn similar<'t>(key: &str, table: &'t [Param]) -> Option<&'t str> {
-    nearest(key, table.iter().map(|param| param.name))
-}
-
-/// The key of a table for one of another program; that is no misspelling: `duration` is not `question`.
-fn synonym(key: &str, table: &[Param]) -> Option<&'static str> {
-    const SYNONYMS: &[(&str, &str)] = &[
-        ("after", "at_latest"),
-        ("algorithm", "cc"),
-        ("algorithm", "tcp"),
-        ("bandwidth", "rate"),
-        ("buffer", "queue"),
-        ("bw", "rate"),
-        ("bytes", "send"),
-        ("capacity", "rate"),
-        ("cc", "tcp"),
-        ("congestion_control", "cc"),
-        ("congestion_control", "tcp"),
-        ("destination", "to"),
-        ("dst", "to"),
-        ("duration", "at_latest"),
-        ("duration", "stop"),
-        ("end", "stop"),
-        ("ends", "between"),
-        ("initial_cwnd", "initial_window"),
-        ("kind", "preset"),
-        ("latency", "delay"),
-        ("mss", "segment"),
-        ("name", "preset"),
-        ("nodes", "hosts"),
-        ("packet", "write"),
-        ("packet_size", "write"),
-        ("propagation", "delay"),
-        ("random_seed", "seed"),
-        ("receiver", "to"),
-        ("sim_time", "stop"),
-        ("simulation_time", "stop"),
-        ("size", "limit"),
-        ("size", "send"),
-        ("source", "from"),
-        ("src", "from"),
-        ("switches", "routers"),
-        ("time", "at_latest"),
-    ];
-    let has = |name: &str| table.iter().any(|param| param.name == name);
-    SYNONYMS.iter().find(|(other, name)| *other == key && has(name)).map(|(_, name)| *name)
 }
