@@ -143,7 +143,7 @@ def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`")
     Raises:
         InputError: it is something else.
     """
-    if not isinstance(given, str | PathLike):
+    if not isinstance(given, str | PathLike) or "\0" in str(given):
         refuse(name, given, wanted)
     return Path(given)
 
@@ -227,6 +227,26 @@ def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         refuse(name, given, "a list of paths and values, such as [('links.L1.rate', '5 Mbps')]")
     return pairs
+
+
+def mapping_of(
+    name: str,
+    given: object,
+    wanted: str = "a mapping of names to values",
+    values: type = object,
+) -> dict[str, Any]:
+    """Return an optional argument, a mapping of texts to values of this type; empty for None.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(
+        isinstance(key, str) and isinstance(value, values) for key, value in given.items()
+    ):
+        refuse(name, given, wanted)
+    return dict(given)
 
 
 def names_of(name: str, given: object, such_as: str) -> list[str]:

@@ -111,8 +111,11 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
     `/dev/stdout` and the like are written to as they are.
 
     Raises:
+        InputError: it is a folder.
         OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
     """
+    if path.is_dir():
+        raise InputError(f"'{path}' is a folder; choose a file")
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream

@@ -292,7 +292,8 @@ def find(path_or_name: str | Path) -> Path:
         return path
     text = str(path_or_name)
     if isinstance(path_or_name, Path) or path.suffix.lower() in SUFFIXES:
-        raise InputError(f"no such file: '{text}'")
+        is_folder = f"'{text}' is a folder, not a scenario file"
+        raise InputError(is_folder if path.is_dir() else f"no such file: '{text}'")
     try:
         return library.find(text)
     except InputError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import extras
-from ackclock.errors import AckclockError, InputError, names_of, refuse, unknown
+from ackclock.errors import AckclockError, InputError, mapping_of, names_of, refuse, unknown
 from ackclock.plots import registry
 from ackclock.run import run
 from ackclock.scenario import Scenario
@@ -158,10 +158,7 @@ def explore(
     for word in short:
         if word not in SHORT:
             raise InputError(unknown("setting", word, SHORT) + "; others go into 'settings'")
-    given = settings or {}
-    if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
-        refuse("settings", settings, "a mapping of paths, as text, to values")
-    values = {**given, **short}
+    values = mapping_of("settings", settings, "a mapping of paths, as text, to values") | short
     if not values:
         raise InputError("nothing to choose: give values, as in rate=['5 Mbps', '10 Mbps']")
     shown = None if flows is None else names_of("flows", flows, "F1")

@@ -10,7 +10,10 @@ import pytest
 
 import ackclock
 from ackclock import InputError, Results, Scenario, Study, plots, run
-from ackclock.theory import compare, predict
+from ackclock.conformance import check_cc
+from ackclock.convert import convert
+from ackclock.script import run_script
+from ackclock.theory import TheoryError, compare, predict
 
 # What is called here is not what their types say.
 api: Any = ackclock
@@ -246,3 +249,21 @@ def test_one_run_stands_for_a_list_of_it(results: Results, tmp_path: Any):
     assert one.read_bytes() == other.report.write([results], tmp_path / "list.html").read_bytes()
     out = other.export.export(results, "qlog", tmp_path / "one.qlog", flows="probe")
     assert b"no-probe" not in out[0].read_bytes()
+
+
+@pytest.mark.parametrize("given", [3, "a", [("a", "1")], {1: "x"}, {"a": 1}])
+def test_arguments_that_must_be_mappings_are_checked(given: Any):
+    with pytest.raises(InputError, match=r"`defines` is .*; needed is a mapping of names to texts"):
+        run_script("one", "", defines=given)
+    if given != {"a": 1}:
+        with pytest.raises(InputError, match=r"`overrides` is .*; needed is a mapping of names"):
+            run_script("one", "", overrides=given)
+        with pytest.raises(InputError, match=r"`parameters` is .*; needed is a mapping of names"):
+            check_cc("reno", parameters=given)
+
+
+def test_a_path_with_a_null_byte_is_refused_and_assumptions_of_another_type(results: Results):
+    with pytest.raises(InputError, match=r"`path` is .*needed is a path"):
+        convert("a\0b")
+    with pytest.raises(TheoryError, match="no assumptions are named"):
+        predict(results.model, ["ours"])  # pyright: ignore[reportArgumentType]

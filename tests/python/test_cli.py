@@ -508,3 +508,35 @@ def test_a_plot_in_the_place_of_a_run_is_named(ackclock):
     done = ackclock("plot", "some-run", "link-queue")
     assert done.code == 2
     assert "'link-queue' is a plot, not a run directory; write --kind link-queue" in done.err
+
+
+def test_former_spellings_of_options_still_work(ackclock):
+    one, other = (ackclock("step", "teach/cubic-bbr", *words, "--count", "1")
+                  for words in (["--flow=bbr"], ["--flows", "bbr"]))  # fmt: skip
+    assert one.code == other.code == 0 and one.out == other.out
+    assert "--flow " not in ackclock("step", "--help").out
+    refused = ackclock("grade", "bufferbloat", "nowhere", "--json", "x.json", "--csv", "y.csv")
+    assert "--out is for one submission" in refused.err
+
+
+def test_lists_say_which_labs_are_personal_and_what_can_be_recorded(ackclock):
+    personal = {line.split()[0] for line in ackclock("lab", "list").out.splitlines()
+                if line.endswith("yes") or line.rstrip().endswith("yes")}  # fmt: skip
+    listed = json.loads(ackclock("lab", "list", "--json").out)
+    assert personal == {lab["name"] for lab in listed if lab["personal"]} >= {"bufferbloat"}
+    assert "window_rules" in ackclock("list", "block", "record").out
+
+
+def test_a_folder_where_a_file_belongs_and_a_file_where_a_folder_belongs(ackclock, tmp_path):
+    (tmp_path / "one.json").write_text(json.dumps(document()))
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "file").touch()
+    assert ackclock("run", "one.json", "--no-plots", "--out", "done").code == 0
+    for words, said in (
+        (["validate", "folder.yaml"], "'folder.yaml' is a folder, not a scenario file"),
+        (["plot", "done", "--out", "file"], "'file' is not a folder; choose another place"),
+        (["plot", "done", "--out", "file/x"], "'file/x' is not a folder; choose another place"),
+        (["export", "done", "--format", "pcapng", "--out", "folder.yaml"], "is a folder; choose"),
+    ):
+        done = ackclock(*words)
+        assert done.code == 2 and said in done.err, (words, done)

@@ -189,8 +189,8 @@ FAULTS = [
     ("def on_ack(self, ack):\n    self.cwnd += math.exp(1e4)\n", 9, "math range error"),
     ("def on_ack(self, ack):\n    raise ValueError('odd')\n", 9, "ValueError: odd"),
     ("def on_ack(self, ack):\n    assert ack.now < 0\n", 9, "AssertionError"),
-    ("def on_loss(self, loss):\n    return -1\n", None, "ssthresh = -1"),
-    ("def on_ack(self, ack):\n    return 3\n", None, "on_ack returned 3"),
+    ("def on_loss(self, loss):\n    return -1\n", 8, "ssthresh = -1"),
+    ("def on_ack(self, ack):\n    return 3\n", 8, "on_ack returned 3"),
 ]
 
 

@@ -17,6 +17,7 @@ import small
 import ackclock
 from ackclock import ControllerError, Scenario, ScenarioError
 from ackclock.controllers.faults import LIMIT
+from ackclock.plots import heading
 from ackclock.results import Results
 
 AIMD = Path(__file__).parents[2] / "scenarios" / "own" / "aimd.py"
@@ -138,16 +139,26 @@ def test_nothing_is_shared_by_flows_and_runs():
         ("def on_ack(self, ack):\n    self.cwnd = float('inf')\n", 6, "cwnd = inf"),
         ("def on_ack(self, ack):\n    self.cwnd = -1\n", 6, "cwnd = -1"),
         ("def on_ack(self, ack):\n    self.cwnd = 0\n", 6, "cwnd = 0"),
-        ("def on_ack(self, ack):\n    self.cwnd = 10**30\n", 6, "cwnd = 1"),
+        ("def on_ack(self, ack):\n    self.cwnd = 10**30\n", 6, "cwnd = 1e30: the window"),
         ("def on_ack(self, ack):\n    self.cwnd = 10**400\n", 6, "OverflowError"),
         ("def on_ack(self, ack):\n    self.cwnd = None\n", 6, "TypeError"),
         ("def on_ack(self, ack):\n    self.ssthresh = float('nan')\n", 6, "ssthresh = NaN"),
         ("def on_ack(self, ack):\n    ack.rtt = 1\n", 6, "AttributeError"),
         ("def on_ack(self, ack):\n    self.pacing_rate = 1e6\n", 6, "needs_rate = True"),
         ("def on_ack(self, ack):\n    self.record(ack, 1)\n", 6, "TypeError"),
-        ("def on_ack(self, ack):\n    return 3\n", None, "on_ack returned 3"),
-        ("def on_loss(self, loss):\n    return -1\n", None, "ssthresh = -1"),
-        ("def on_loss(self, loss):\n    return 'x'\n", None, "TypeError"),
+        ("def on_ack(self, ack):\n    return 3\n", 5, "on_ack returned 3: set self.cwnd"),
+        (
+            "def on_ack(self, ack):\n    return [1] * 1000\n",
+            5,
+            r"returned \[1, 1, 1, 1, 1, 1, ...\]",
+        ),
+        ("def on_loss(self, loss):\n    return -1\n", 5, "ssthresh = -1"),
+        ("def on_loss(self, loss):\n    return -1e300\n", 5, "ssthresh = -1e300: "),
+        (
+            "def on_loss(self, loss):\n    return 'x'\n",
+            5,
+            "on_loss returned 'x': return the slow-start threshold",
+        ),
         ("def __init__(self):\n    1 / 0\n", 6, "ZeroDivisionError"),
         ("def on_ack(self):\n    pass\n", None, "takes 1 positional argument"),
     ],
@@ -160,7 +171,8 @@ def test_faults_name_file_line_flow_and_time(body, line, words):
     if line is not None:
         assert (error.file, error.line) == ("mine.py", line)
         assert str(error).startswith(f"mine.py:{line}: ")
-        assert body.splitlines()[1].strip() in str(error)
+        assert body.splitlines()[line - 5].strip() in str(error)
+        assert f"in {body[4:].partition('(')[0]}, " in str(error)
     if "__init__" not in body:
         assert error.results.summary["stop_reason"] == "controller-fault"
         assert error.time_s == pytest.approx(error.results.summary["end_s"], abs=0.02)
@@ -355,3 +367,14 @@ def test_a_call_costs_little():
         sys.path.pop(0)
     # Three times what is promised is a fault on the slowest machine, too.
     assert bench.overhead_us() < 4.5
+
+
+def test_each_class_has_its_own_name_in_tables_and_plots():
+    own = inline("def on_ack(self, ack):\n    self.cwnd += self.segment\n")
+    source = own["source"].replace("class Mine", "class Other")
+    assert source != own["source"]
+    other = {**own, "source": source, "parameters": {}}
+    found = [run(cc).summary["flows"]["F1"]["label"].split()[0] for cc in (own, other)]
+    assert found == ["Mine", "Other"]
+    flow = {"tcp": {"cc": {**Scenario.from_dict(document(own)).model["flows"][0]["tcp"]["cc"]}}}
+    assert heading.algorithm(flow) == "Mine"

@@ -1,5 +1,9 @@
 """How errors read."""
 
+import pytest
+import small
+
+from ackclock import Scenario
 from ackclock.errors import InputError, Problem, ScenarioError, nearest, render, unknown
 
 
@@ -52,3 +56,27 @@ def test_unknown_names_show_what_is_known():
     assert unknown("flow", "F", ["F1"]) == "unknown flow 'F'; did you mean 'F1'?"
     assert unknown("flow", "x", ["B", "A"]) == "unknown flow 'x'; known: A, B"
     assert unknown("flow", "x", []) == "unknown flow 'x'; there are none"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "hint"),
+    [
+        ("links.L1.loss", {"kind": "bernoulli", "rate": 0.01}, "did you mean `p`?"),
+        ("links.L1.loss", {"kind": "bernoulli", "p": 0, "rate": 1}, "did you mean `at`?"),
+        ("links.L1.loss", {"kind": "bernoulli", "aplies_to": "all"}, "did you mean `applies_to`?"),
+        ("hosts.0", "a b/ä(1)", "for example `a-b/ä-1`"),
+        ("hosts.0", " ; ", None),
+    ],
+)
+def test_hints_fit(path: str, value: object, hint: str | None):
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_dict(small.document()).set(path, value)
+    hints = [one.hint for one in caught.value.problems if "missing" not in one.message]
+    assert hints[0] == hint
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 300 + " ms", "-1" + "0" * 300 + " ms", "1" * 300])
+def test_long_numbers_are_cut(value: str):
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_dict(small.document()).set("links.L1.delay", value)
+    assert len(caught.value.problems[0].message) < 120

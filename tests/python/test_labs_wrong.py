@@ -10,7 +10,7 @@ import pytest
 from forked import Forked
 
 from ackclock import Scenario, labs
-from ackclock.labs import Controller, Formula, Number, programs
+from ackclock.labs import Controller, Formula, Number, answers, programs
 from ackclock.labs.grading import check, grade
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.marking import Marker
@@ -527,3 +527,12 @@ def test_the_teachers_page_lists_wrong_words_only(ackclock, tmp_path):
     assert ackclock("lab", "teach", "fast-reno", "-o", "ours").code == 0
     page = (tmp_path / "ours" / "teacher.md").read_text(encoding="utf-8")
     assert "> - `reno`: Compare" in page and "> - `fast`: Compare" not in page
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n"])
+def test_answers_that_are_empty_or_a_list_are_told_how_to_begin(text, tmp_path):
+    lab = labs.find("bufferbloat")
+    (tmp_path / "answers.yaml").write_text(text)
+    (problem,) = answers.read(lab, tmp_path).problems
+    assert problem.endswith("; start with 'lab: bufferbloat'")
+    assert "scenario" not in problem

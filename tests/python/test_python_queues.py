@@ -101,8 +101,8 @@ def test_replications_and_records_know_it():
     [
         ("def on_enqueue(self, packet, queue):\n    1 / 0\n", 6, "ZeroDivisionError"),
         ("def on_dequeue(self, packet, queue):\n    packet.bytes = 3\n", 6, "AttributeError"),
-        ("def on_enqueue(self, packet, queue):\n    return 'lose'\n", None, "returned lose: take"),
-        ("def on_dequeue(self, packet, queue):\n    return 'full'\n", None, "returned full: take"),
+        ("def on_enqueue(self, packet, queue):\n    return 'lose'\n", 5, "returned 'lose': take"),
+        ("def on_dequeue(self, packet, queue):\n    return 'full'\n", 5, "returned 'full': take"),
         ("def __init__(self):\n    1 / 0\n", 6, "ZeroDivisionError"),
     ],
 )

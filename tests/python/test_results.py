@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ackclock import InputError, Results, ResultsError
+from ackclock import InputError, Results, ResultsError, Scenario, run
 
 
 def test_tables_have_units_and_categories(small_results):

@@ -473,3 +473,10 @@ class _Failing:
 
     def close(self):
         pass
+
+
+def test_a_column_of_another_table_is_named_with_it(sweep, ackclock):
+    assert sweep("grid.yaml", "--workers", "1").code == 0
+    done = ackclock("table", "sweeps/tests/grid", "--columns", "flow")
+    assert done.code == 2
+    assert "'flow' is a column of --what flows" in done.err

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from theory_models import MS, cbr, fast, flow, link, model
 
+from ackclock import InputError
 from ackclock.theory import TheoryError, predict
 from ackclock.theory.demand import Demand, Demands
 from ackclock.theory.equilibrium import Bottlenecks
@@ -395,3 +396,22 @@ def test_the_solver_finds_the_optimum_that_a_general_minimiser_finds(seed):
     bounds = [(1e-9, None)] * int(stations)
     found = minimize(dual, start, jac=slope, bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
     assert rates == pytest.approx(alpha / (uses.T @ found.x), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("tcp", None, "a part of `model` lacks tcp or udp; needed is the `model`"),
+        ("from", ..., "a part of `model` lacks from; needed is the `model`"),
+        ("tcp", {}, "a part of `model` lacks "),
+        ("tcp", 3, "a part of `model` is faulty: "),
+    ],
+)
+def test_a_model_with_an_incomplete_flow_is_refused(part, value, words):
+    whole = dumbbell([3])
+    flow = whole["flows"][0]
+    flow[part] = value
+    if value is ...:
+        del flow[part]
+    with pytest.raises(InputError, match=words):
+        predict(whole)

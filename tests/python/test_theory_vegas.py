@@ -1,6 +1,7 @@
 """The law of Vegas: closed forms, and real runs."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from theory_models import vegas
 
 from ackclock import Scenario, run
 from ackclock.theory import compare, predict
+from ackclock.theory.equilibrium import Bottlenecks
 
 
 def flows_of(model):
@@ -177,3 +179,46 @@ def test_beside_reno_vegas_gives_way():
     assert flows["vegas"]["goodput_bps"] < 0.2 * flows["reno"]["goodput_bps"]
     queue = results.table("queue")
     assert np.max(queue["queue_packets"]) == 40
+
+
+def staggered(flows: int) -> dict[str, Any]:
+    """Vegas flows of a dumbbell, of which one starts every 2 s."""
+    links = [{"id": "L", "between": ["R1", "R2"], "rate": "100 Mbps", "delay": "10 ms"}]
+    ends: list[dict[str, Any]] = []
+    for i in range(flows):
+        near = {"id": f"A{i}", "between": [f"S{i}", "R1"], "rate": "1 Gbps", "delay": "1 ms"}
+        far = {"id": f"B{i}", "between": ["R2", f"T{i}"], "rate": "1 Gbps", "delay": "1 ms"}
+        links += [near, far]
+        path = {"id": f"F{i}", "from": f"S{i}", "to": f"T{i}", "tcp": {"cc": "vegas"}}
+        ends.append({**path, "start": f"{2 * i} s"})
+    return {
+        "hosts": [f"{side}{i}" for side in "ST" for i in range(flows)],
+        "routers": ["R1", "R2"],
+        "links": links,
+        "flows": ends,
+        "stop": {"at_latest": f"{2 * flows + 10} s"},
+    }
+
+
+def test_newtons_method_finds_what_the_search_finds_in_fewer_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = Scenario.from_dict(staggered(12)).model
+    evaluations = 0
+    spare = Bottlenecks._spare
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal evaluations
+        evaluations += 1
+        return spare(*arguments)
+
+    monkeypatch.setattr(Bottlenecks, "_spare", counted)
+    fast = predict(model)
+    few, evaluations = evaluations, 0
+    monkeypatch.setattr(Bottlenecks, "_newton", lambda *_: False)
+    slow = predict(model)
+    assert 2 * few < evaluations
+    for one, other in zip(fast.periods, slow.periods, strict=True):
+        for name, flow in one.flows.items():
+            assert flow.rate_bps == pytest.approx(other.flows[name].rate_bps, rel=1e-11)
+            assert flow.rtt_s == pytest.approx(other.flows[name].rtt_s, rel=1e-11)

@@ -2,7 +2,9 @@
 //!
 //! The places of the arrays are declared here, once; `python/ackclock/controllers/compiled/layout.py` asks for them.
 
-use crate::controller::{Event, HOOKS, Hook, Methods, Rows, Watch, checked_ssthresh, unwanted};
+use crate::controller::{
+    Event, HOOKS, Hook, Methods, Rows, Watch, checked_ssthresh, shown, unwanted,
+};
 use ackclock_sim::controller::Window;
 use ackclock_units::Time;
 use pyo3::exceptions::PyValueError;
@@ -147,6 +149,12 @@ impl Compiled {
         })
     }
 
+    /// Ends the run by this exception of a method.
+    fn end(&self, error: PyErr, hook: Hook, now: Time) {
+        let method = Python::attach(|py| self.object.getattr(py, HOOKS[hook as usize]).ok());
+        self.watch.fail(error, method, "flow", self.flow.clone(), now);
+    }
+
     /// The exception behind a fault that a method has left in the state.
     fn fail(&self, hook: Hook, now: Time) {
         let state = &self.state;
@@ -157,8 +165,7 @@ impl Compiled {
             let hook = HOOKS[hook as usize];
             Ok(PyErr::from_value(fault.call1((&self.object, &self.source, hook, place, at))?))
         });
-        let error = error.unwrap_or_else(|error| error);
-        self.watch.fail(error, "flow", self.flow.clone(), now);
+        self.end(error.unwrap_or_else(|error| error), hook, now);
     }
 }
 
@@ -193,10 +200,10 @@ impl Methods for Compiled {
         let refused = match hook {
             _ if !answered => None,
             Hook::Loss => checked_ssthresh(answer).err(),
-            _ => Some(unwanted(hook, answer)),
+            _ => Some(unwanted(hook, shown(answer))),
         };
         if let Some(error) = refused {
-            self.watch.fail(error, "flow", self.flow.clone(), now);
+            self.end(error, hook, now);
             return None;
         }
         let rows = self.state[ROWS] as usize;

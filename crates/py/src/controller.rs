@@ -70,8 +70,13 @@ impl Controller {
             return Ok(cwnd);
         }
         let allowed = format!("a number above 0 and up to {most:e} (segment is {})", self.segment);
-        Err(PyValueError::new_err(format!("cwnd = {cwnd}: the window is {allowed}")))
+        Err(PyValueError::new_err(format!("cwnd = {}: the window is {allowed}", shown(cwnd))))
     }
+}
+
+/// A number as messages show it.
+pub fn shown(number: f64) -> String {
+    if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 
 /// The threshold that a method has returned, or set.
@@ -79,7 +84,7 @@ pub fn checked_ssthresh(ssthresh: f64) -> PyResult<f64> {
     if ssthresh >= 0.0 {
         return Ok(ssthresh);
     }
-    let message = format!("ssthresh = {ssthresh}: the slow-start threshold is 0 or more");
+    let message = format!("ssthresh = {}: the slow-start threshold is 0 or more", shown(ssthresh));
     Err(PyValueError::new_err(message))
 }
 
@@ -137,7 +142,7 @@ impl Controller {
                 return Err(PyValueError::new_err(message));
             }
             Some(rate) if !(1.0..=1e15).contains(&rate) => {
-                let message = format!("pacing_rate = {rate}: 1 to 1e15 bit/s, or None");
+                let message = format!("pacing_rate = {}: 1 to 1e15 bit/s, or None", shown(rate));
                 return Err(PyValueError::new_err(message));
             }
             _ => self.pacing_rate = rate,
@@ -281,6 +286,8 @@ struct Fault {
     error: PyErr,
     flow: String,
     at: Time,
+    /// What was called.
+    method: Option<Py<PyAny>>,
 }
 
 impl Watch {
@@ -293,10 +300,17 @@ impl Watch {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends the run by this exception.
-    pub fn fail(&self, error: PyErr, what: &'static str, flow: String, at: Time) {
+    /// Ends the run by this exception of a method.
+    pub fn fail(
+        &self,
+        error: PyErr,
+        method: Option<Py<PyAny>>,
+        what: &'static str,
+        flow: String,
+        at: Time,
+    ) {
         if let Ok(mut fault) = self.fault.lock() {
-            *fault = Some(Fault { what, error, flow, at });
+            *fault = Some(Fault { what, error, flow, at, method });
         }
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -304,11 +318,11 @@ impl Watch {
     /// The exception that ends the run, for the caller of it.
     pub fn raise(&self, py: Python<'_>) -> PyResult<PyErr> {
         let fault = self.fault.lock().map_or(None, |mut fault| fault.take());
-        let Some(Fault { what, error, flow, at }) = fault else {
+        let Some(Fault { what, error, flow, at, method }) = fault else {
             return Ok(PyValueError::new_err("the run has ended by a fault of its controller"));
         };
         let explain = py.import("ackclock.controllers.faults")?.getattr("explain")?;
-        let arguments = (error.into_value(py), flow, at.as_secs(), what);
+        let arguments = (error.into_value(py), flow, at.as_secs(), what, method);
         Ok(PyErr::from_value(explain.call1(arguments)?))
     }
 }
@@ -358,7 +372,17 @@ pub fn own_methods<const N: usize>(
 /// The fault of a method that returns what nobody asks for.
 pub fn unwanted(hook: Hook, answer: impl Display) -> PyErr {
     let name = HOOKS[hook as usize];
-    PyValueError::new_err(format!("{name} returned {answer}: set self.cwnd, and return nothing"))
+    let wanted = match hook {
+        Hook::Loss => "return the slow-start threshold, a number, or nothing",
+        _ => "set self.cwnd, and return nothing",
+    };
+    PyValueError::new_err(format!("{name} returned {answer}: {wanted}"))
+}
+
+/// What a method has returned, as messages show it.
+pub fn returned(answer: &Bound<'_, PyAny>) -> String {
+    let shown = answer.py().import("reprlib").and_then(|lib| lib.call_method1("repr", (answer,)));
+    shown.map_or_else(|_| format!("a {}", answer.get_type()), |shown| shown.to_string())
 }
 
 /// The methods of a controller, in Python or compiled.
@@ -434,9 +458,10 @@ impl Methods for Plain {
             let answer = if answer.is_none() {
                 None
             } else if let Hook::Loss = hook {
-                Some(checked_ssthresh(answer.extract()?)?)
+                let number = answer.extract().map_err(|_| unwanted(hook, returned(&answer)))?;
+                Some(checked_ssthresh(number)?)
             } else {
-                return Err(unwanted(hook, answer));
+                return Err(unwanted(hook, returned(&answer)));
             };
             self.pacing = object.pacing_rate.map(|rate| rate.round() as u64);
             Ok((Window { cwnd: object.cwnd, ssthresh: object.ssthresh, ..*window }, answer))
@@ -444,7 +469,8 @@ impl Methods for Plain {
         match called {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.watch.fail(error, "flow", self.flow.clone(), now);
+                let method = Python::attach(|py| method.clone_ref(py));
+                self.watch.fail(error, Some(method), "flow", self.flow.clone(), now);
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! Queue disciplines in Python: what a class is asked, and what calls it for a queue.
 
-use crate::controller::{Watch, own_methods};
+use crate::controller::{Watch, own_methods, returned};
 use ackclock_sim::controller::{Decides, Fate, Found, Held, PacketKind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -84,7 +84,8 @@ impl QueueCaller {
             fate(METHODS[place], &answer?)
         });
         called.unwrap_or_else(|error| {
-            self.watch.fail(error, "link", self.link.clone(), found.now);
+            let method = Python::attach(|py| method.clone_ref(py));
+            self.watch.fail(error, Some(method), "link", self.link.clone(), found.now);
             Fate::Take
         })
     }
@@ -101,6 +102,7 @@ fn fate(method: &str, answer: &Bound<'_, PyAny>) -> PyResult<Fate> {
         Some("full") if method == METHODS[0] => Ok(Fate::Full),
         _ => {
             let words = if method == METHODS[0] { "mark, drop, full" } else { "mark, drop" };
+            let answer = returned(answer);
             let message = format!("{method} returned {answer}: take (or nothing), {words}");
             Err(PyValueError::new_err(message))
         }

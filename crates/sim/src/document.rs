@@ -20,6 +20,7 @@ mod flows;
 mod identity;
 mod limits;
 mod links;
+mod meant;
 mod memo;
 mod names;
 mod network;
@@ -170,7 +171,7 @@ struct Walked {
 /// Resolves a document whose short forms are written out.
 fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
     let here = Path::default();
-    resolver.check_keys(SCENARIO, root, &here);
+    resolver.check_keys(SCENARIO, root, &here, &[]);
     let own = Layer { map: root, path: here.clone(), reported: false };
     let mut head = Block::default();
     resolver.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
@@ -264,7 +265,7 @@ fn defaults<'d>(
     let mut all = resolver.inner_layers(param("defaults"), std::slice::from_ref(&own));
     for layer in &mut all {
         if first {
-            resolver.check_keys(DEFAULTS, layer.map, &layer.path);
+            resolver.check_keys(DEFAULTS, layer.map, &layer.path, &[]);
         }
         layer.reported = false;
     }

@@ -222,7 +222,8 @@ impl Tcp {
             Some(Value::Chosen(recovery)) => recovery.kind.as_str(),
             _ => "",
         };
-        crate::preset::label(&self.sender.kind, recovery, &self.cc.kind)
+        let class = (self.cc.kind == "python").then(|| self.cc.word("class"));
+        crate::preset::label(&self.sender.kind, recovery, &self.cc.kind, class)
     }
 }
 

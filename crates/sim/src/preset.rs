@@ -341,8 +341,8 @@ pub fn hint(word: &str) -> Option<String> {
     Some(format!("write `tcp: {{cc: {cc}}}`"))
 }
 
-/// What a flow of these settings is called in tables and plots.
-pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
+/// What a flow of these settings is called in tables and plots; one of a program by its `class`.
+pub fn label(sender: &str, recovery: &str, cc: &str, class: Option<&str>) -> String {
     let is = |preset: &&&Preset| {
         preset.sender == sender && preset.recovery == recovery && preset.cc == cc
     };
@@ -355,7 +355,7 @@ pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
             .find(|entry| entry.name == name)
             .map_or(name.to_owned(), |e| e.label().into())
     };
-    let cc = label(ackclock_tcp::cc::ENTRIES, cc);
+    let cc = class.map_or_else(|| label(ackclock_tcp::cc::ENTRIES, cc), str::to_owned);
     match sender {
         "classic" => {
             let recovery = label(ackclock_tcp::classic::recovery::ENTRIES, recovery);
@@ -405,7 +405,7 @@ mod tests {
             assert_eq!(short, tcp(&Value::Object(written), &json!({})).unwrap());
             let kind = |key: &str| short[key]["kind"].as_str().unwrap_or_default();
             let sender = short["sender"].as_str().unwrap();
-            assert_eq!(label(sender, kind("recovery"), kind("cc")), entry.label());
+            assert_eq!(label(sender, kind("recovery"), kind("cc"), None), entry.label());
         }
     }
 
@@ -483,7 +483,8 @@ mod tests {
 
     #[test]
     fn what_is_no_preset_is_called_by_its_parts() {
-        assert_eq!(label("classic", "newreno", "aimd"), "AIMD, recovery NewReno");
-        assert_eq!(label("selective-repeat", "selective-repeat", "reno"), "Reno (selective)");
+        assert_eq!(label("classic", "newreno", "aimd", None), "AIMD, recovery NewReno");
+        assert_eq!(label("selective-repeat", "selective-repeat", "reno", None), "Reno (selective)");
+        assert_eq!(label("modern", "", "python", Some("Mine")), "Mine");
     }
 }

@@ -60,6 +60,14 @@ macro_rules! recorded {
     };
 }
 
+/// What a scenario can say of its records, with the defaults of the first of [`RECORD`].
+pub(crate) static BLOCK: (&str, &str, &[Param]) = (
+    "record",
+    "What is recorded of a run, if not one of the words `all`, `sampled` and `none`. `kind: none` and `kind: sampled` \
+     have other defaults.",
+    recorded!("changes"),
+);
+
 const SAMPLED_KIND: &str = "sampled";
 
 /// With more flows than these, a scenario that does not say what to record gets samples: all tables would fill a disk, or

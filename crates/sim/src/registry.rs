@@ -3,6 +3,7 @@
 use crate::document::scalar::dimensions;
 use crate::preset::{Preset, linux_cc};
 use crate::profile::PROFILES;
+use crate::record;
 use crate::tables;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::Dimension;
@@ -103,7 +104,7 @@ pub fn registry() -> Value {
         entry
     });
     all.insert("profile".into(), profiles.collect());
-    let blocks = BLOCKS.iter().map(|(name, summary, params)| {
+    let blocks = BLOCKS.iter().chain([&record::BLOCK]).map(|(name, summary, params)| {
         let params: Vec<Value> = params.iter().map(param).collect();
         json!({
             "name": name, "summary": summary, "references": [], "params": params, "defect": false,

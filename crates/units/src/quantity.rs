@@ -137,25 +137,27 @@ pub fn parse(text: &str, dimensions: &[Dimension]) -> Result<Quantity, QuantityE
     if let Some(size) = number.strip_prefix('-') {
         let zero = Decimal::read(size).is_some_and(Decimal::is_zero);
         return Err(QuantityError {
-            message: format!("`{text}` is negative"),
+            message: format!("`{}` is negative", teach::shown(text)),
             hint: zero.then(|| format!("write `0 {unit}`")),
         });
     }
     let digits = number.strip_prefix('+').unwrap_or(number);
     let Some(value) = Decimal::read(digits) else {
         return Err(QuantityError {
-            message: format!("`{number}` has more digits than any quantity needs"),
+            message: format!("`{}` has more digits than any quantity needs", teach::shown(number)),
             hint: None,
         });
     };
     match value.times(known.factor, known.divisor) {
         Ok(value) => Ok(known.dimension.of(value)),
-        Err(decimal::Inexact::TooLarge) => {
-            Err(QuantityError { message: format!("`{text}` is too large"), hint: None })
-        }
+        Err(decimal::Inexact::TooLarge) => Err(QuantityError {
+            message: format!("`{}` is too large", teach::shown(text)),
+            hint: None,
+        }),
         Err(decimal::Inexact::Fraction) => Err(QuantityError {
             message: format!(
-                "`{text}` is not a whole number of {}, which is the resolution",
+                "`{}` is not a whole number of {}, which is the resolution",
+                teach::shown(text),
                 known.dimension.resolution()
             ),
             hint: None,

@@ -8,7 +8,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -176,10 +176,22 @@ def _refuse_blanks(arguments: list[str]) -> None:
             fail(InputError(f"{name}: the value is empty" if of_option else "an argument is empty"))
 
 
+_FORMER = {("step", "--flow"): "--flows", ("grade", "--json"): "--out"}
+"""Options of a command that were spelled in another way before."""
+
+
+def _respelled(arguments: list[str]) -> Iterator[str]:
+    """Yield the arguments with former options as they are spelled now."""
+    for argument in arguments:
+        option, is_value, value = argument.partition("=")
+        yield _FORMER.get((arguments[0], option), option) + is_value + value
+
+
 def main() -> None:
     """Run the program and exit with its status; errors become messages on standard error."""
-    # A word that is no command is looked for among all of them.
+    sys.argv[1:] = _respelled(sys.argv[1:])
     _refuse_blanks(sys.argv[1:])
+    # A word that is no command is looked for among all of them.
     named = [name for names in PANELS.values() for name in names if name in sys.argv[1:2]]
     try:
         try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def grade(
     lab: str,
     submission: Path,
-    json_file: Path | None = None,
+    out: Path | None = None,
     form: Literal["text", "gradescope", "otter"] = "text",
     seed: int = 0,
     hidden: Path | None = None,
@@ -41,7 +41,7 @@ def grade(
     [bold]Examples[/bold]
 
     [cyan]ackclock grade bufferbloat handed-in/ada[/cyan]
-    [cyan]ackclock grade bufferbloat . --seed 7 --json /autograder/results/results.json[/cyan]
+    [cyan]ackclock grade bufferbloat . --seed 7 --out /autograder/results/results.json[/cyan]
     [cyan]ackclock grade bufferbloat handed-in --csv grades.csv --feedback feedback[/cyan]
     """
     from ackclock import labs
@@ -59,8 +59,8 @@ def grade(
     if key is not None and not is_personal(found):
         raise InputError(f"--secret: the lab '{found.name}' has the same networks for all")
     if table is not None:
-        if json_file is not None:
-            raise InputError("--json is for one submission; --feedback writes a file for each")
+        if out is not None:
+            raise InputError("--out is for one submission; --feedback writes a file for each")
         _many(marker, submission, table, feedback, form, personal)
         return
     if feedback is not None:
@@ -70,13 +70,13 @@ def grade(
         if any(grading.holds_one(found, one) for one in inner):
             raise InputError(f"'{submission}' holds many submissions; grade them with --csv FILE")
     done = grading.grade(marker, submission, own=personal)
-    if json_file is not None:
+    if out is not None:
         from ackclock.files import write_text
 
-        write_text(json_file, _text(done, "gradescope" if form == "text" else form))
+        write_text(out, _text(done, "gradescope" if form == "text" else form))
     if form == "text":
         _show(done)
-    elif json_file is None:
+    elif out is None:
         typer.echo(_text(done, form), nl=False)
 
 

@@ -23,6 +23,7 @@ lab = typer.Typer(
 def list_(as_json: bool = False) -> None:
     """List the labs."""
     from ackclock import labs
+    from ackclock.labs.personal import is_personal
 
     found = [labs.find(name) for name in labs.names()]
     if as_json:
@@ -34,16 +35,20 @@ def list_(as_json: bool = False) -> None:
                     "about": one.about,
                     "minutes": one.minutes,
                     "points": one.points,
+                    "personal": is_personal(one),
                     "questions": [question.name for question in one.questions],
                 }
                 for one in found
             ]
         )
         return
-    shown = table("Lab", "What", ">Minutes", ">Points")
+    shown = table("Lab", "What", ">Minutes", ">Points", "--student")
     for one in found:
-        shown.add_row(f"[cyan]{one.name}[/cyan]", one.title, str(one.minutes), f"{one.points:g}")
+        own = "yes" if is_personal(one) else ""
+        name = f"[cyan]{one.name}[/cyan]"
+        shown.add_row(name, one.title, str(one.minutes), f"{one.points:g}", own)
     console().print(shown)
+    console().print("--student gives each student networks of their own.")
     console().print("\nStart one: [cyan]ackclock lab start bufferbloat[/cyan]")
 
 
@@ -138,7 +143,7 @@ def _named(folder: Path) -> str:
         raise InputError(
             f"'{folder}' has no {ANSWERS}; name the lab with --lab, or give another folder"
         )
-    name = Document.read(file).data.get("lab")
+    name = Document.read(file, "lab: NAME").data.get("lab")
     if not isinstance(name, str):
         raise InputError(f"'{file}' does not name its lab; write 'lab: NAME' or use --lab")
     return name

@@ -41,7 +41,7 @@ def step(
     [bold]Examples[/bold]
 
     [cyan]ackclock step caltech/test-case-0-reno[/cyan]
-    [cyan]ackclock step teach/cubic-bbr --flow bbr --by ack --from 2.0[/cyan]
+    [cyan]ackclock step teach/cubic-bbr --flows bbr --by ack --from 2.0[/cyan]
     [cyan]ackclock step teach/tail-loss --count 10 --json[/cyan]
     """
     from ackclock import run as simulate

@@ -101,10 +101,21 @@ def table(
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
+            _refuse_others(made, found.what, name_list(columns))
             made = made.select(name_list(columns))
         elif columns is None and by is None and rows is None and chosen in _FOR_PEOPLE:
             made = made.usual()
     _write(made, chosen, out, digits)
+
+
+def _refuse_others(made: ResultTable, what: str, names: list[str]) -> None:
+    """Refuse columns that this table does not have, and another of the same results has."""
+    from ackclock.columns import TABLES
+
+    for name in set(names).difference(made.names):
+        others = [o for o, all_ in TABLES.items() if o != what and name in {c.name for c in all_}]
+        if others:
+            _refuse(f"'{name}' is a column of --what {' and '.join(others)}")
 
 
 _FOR_PEOPLE = ("text", "markdown", "latex")

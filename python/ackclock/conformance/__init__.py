@@ -18,7 +18,7 @@ from ackclock.conformance.networks import ALL, SCORED
 from ackclock.conformance.scores import Score, scorecard
 from ackclock.conformance.trials import Figures, Trial, run_all
 from ackclock.controllers.lint import Flaw, flaws
-from ackclock.errors import InputError, Problem, ScenarioError, path_of, refuse
+from ackclock.errors import InputError, Problem, ScenarioError, mapping_of, path_of
 from ackclock.scenario import Scenario
 
 REFERENCES = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR"}
@@ -90,9 +90,9 @@ def check_cc(
     Raises:
         InputError: there is no such program, class or parameter.
     """
-    cc, name, origin = _resolved(subject, class_, parameters or {})
+    cc, name, origin = _resolved(subject, class_, mapping_of("parameters", parameters))
     source = cc["source"] if origin is not None else None
-    found = tuple(flaws(source)) if source is not None else ()
+    found = tuple(flaws(ast.parse(source))) if source is not None else ()
     names = list(ALL)
     todo = trials(_MINE, source is not None, names)
     todo += [Trial(n, who) for who in REFERENCES for n in _SCORED]
@@ -125,7 +125,7 @@ def _of(who: str, figures: dict[Trial, Figures]) -> dict[str, Figures]:
 
 
 def _resolved(
-    subject: str | Path | Mapping[str, Any], class_: str | None, parameters: Mapping[str, Any]
+    subject: str | Path | Mapping[str, Any], class_: str | None, parameters: dict[str, Any]
 ) -> tuple[Any, str, str | None]:
     """Return the value of `cc` with its program in it, its name, and its file."""
     if isinstance(subject, Mapping) and "kind" in subject:
@@ -134,8 +134,6 @@ def _resolved(
         path = path_of("subject", subject, "a file, the name of an algorithm, or a value of `cc`")
         own = isinstance(subject, Path) or path.suffix == ".py" or path.is_file()
         written = {"kind": "python", "file": str(subject)} if own else {"kind": str(subject)}
-    if not isinstance(parameters, Mapping):
-        refuse("parameters", parameters, "a mapping of names to values")
     own = written["kind"] == "python"
     if class_ is not None:
         if not own:

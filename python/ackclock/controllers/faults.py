@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import traceback
 from contextlib import suppress
@@ -51,9 +52,16 @@ LIMIT = Limit()
 
 
 def explain(
-    error: BaseException, flow: str, time_s: float | None, what: str = "flow"
+    error: BaseException,
+    flow: str,
+    time_s: float | None,
+    what: str = "flow",
+    method: Any = None,
 ) -> BaseException:
-    """Return the exception that a run raises for one of a controller, of a flow or a link."""
+    """Return the exception that a run raises for one of a controller, of a flow or a link.
+
+    An answer that cannot be used has no line of its own: the place is then that of the `method`.
+    """
     if isinstance(error, ControllerError) and error.__traceback__ is None:
         return error  # of compiled code, which knows its place
     late = LIMIT.expired and isinstance(error, KeyboardInterrupt | CallLimitError)
@@ -63,9 +71,12 @@ def explain(
     words = traceback.format_exception_only(error)[0].strip()
     if late:
         words = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
-    last = frames[-1] if frames else None
-    file, line = (last.filename, last.lineno) if last else ("", None)
-    made = report(words, file, line, frames[0].name if frames else "", flow, time_s, what)
+    file, line, name = "", None, ""
+    if frames:
+        file, line, name = frames[-1].filename, frames[-1].lineno, frames[0].name
+    elif code := getattr(inspect.unwrap(method), "__code__", None) if method else None:
+        file, line, name = code.co_filename, code.co_firstlineno, code.co_name
+    made = report(words, file, line, name, flow, time_s, what)
     with suppress(AttributeError):
         made.__cause__ = error
     return made

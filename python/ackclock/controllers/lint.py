@@ -49,25 +49,24 @@ class Flaw:
     unrepeatable: bool = True
 
 
-def flaws(source: str) -> list[Flaw]:
+def flaws(tree: ast.Module) -> list[Flaw]:
     """Return what makes runs of a program differ, in the order of lines.
 
     `unrepeatable` is false for what cannot make two runs here differ, since each flow has a copy
     of the program of its own, and would elsewhere: globals that change.
     """
-    tree = ast.parse(source)
     found = {*_calls(tree), *_globals(tree)}
     return sorted(found, key=lambda flaw: (flaw.line, flaw.message))
 
 
-def unanswered(source: str) -> list[Flaw]:
+def unanswered(tree: ast.Module) -> list[Flaw]:
     """Return each `on_loss` that works something out and has no effect.
 
     It returns nothing, sets nothing of the controller, and calls nothing that could.
     """
     methods = (
         one
-        for one in ast.walk(ast.parse(source))
+        for one in ast.walk(tree)
         if isinstance(one, ast.FunctionDef) and one.name == "on_loss" and one.args.args
     )
     hint = "return the new threshold, as in `return self.cwnd / 2`; to ignore losses, leave it out"

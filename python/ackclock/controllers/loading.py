@@ -90,7 +90,8 @@ def chosen(source: str, origin: str, name: object, base: type[Kind]) -> type[Kin
             raise ProgramError(
                 f"there is no class derived from ackclock.{base.__name__} in this program"
             )
-        raise ProgramError(f"several classes: {', '.join(own)}", hint=f"write `class: {own[0]}`")
+        hint = f"keep one in the file, or write `class: {own[0]}` in the scenario"
+        raise ProgramError(f"several classes: {', '.join(own)}", hint=hint)
     if not isinstance(name, str) or name not in found:
         close = nearest(str(name), found) or list(found)
         hint = f"did you mean {close[0]}?" if close else None

@@ -67,11 +67,12 @@ def resolve(
 
 def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[Problem]:
     """Warn of what makes runs differ, and of losses without effect, at the place that names it."""
-    for flaw in flaws(cc["source"]):
+    tree = ast.parse(cc["source"])
+    for flaw in flaws(tree):
         if flaw.unrepeatable:
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
-    for flaw in unanswered(cc["source"]):
+    for flaw in unanswered(tree):
         message = f"{cc['origin']}:{flaw.line}: {flaw.message}"
         yield document.problem(place, message, hint=flaw.hint)
 

@@ -79,8 +79,8 @@ class Document:
         self._data = data
 
     @classmethod
-    def read(cls, path: FilePath) -> Document:
-        """Read a file; its ending decides the format.
+    def read(cls, path: FilePath, begin: str = "name: my-experiment") -> Document:
+        """Read a file; its ending decides the format. `begin` is how one of its kind begins.
 
         Raises:
             InputError: the file cannot be opened.
@@ -102,10 +102,16 @@ class Document:
             raise ScenarioError([problem])
         text = _decode(raw, file)
         del raw  # one of both is enough while the text is read
-        return cls.parse(text, suffix, file)
+        return cls.parse(text, suffix, file, begin)
 
     @classmethod
-    def parse(cls, text: str, suffix: str = ".yaml", file: str = "<text>") -> Document:
+    def parse(
+        cls,
+        text: str,
+        suffix: str = ".yaml",
+        file: str = "<text>",
+        begin: str = "name: my-experiment",
+    ) -> Document:
         """Read a text in the format of `suffix` (`.yaml`, `.yml`, `.json` or `.toml`).
 
         Raises:
@@ -122,13 +128,14 @@ class Document:
                 for message, value, hint, path, place in problems
             )
         if document._read is None:
-            hint = "see 'ackclock list scenario'"
-            raise ScenarioError([Problem("the file is empty", hint=hint, file=file)])
+            raise ScenarioError(
+                [Problem("the file is empty", hint=f"start with '{begin}'", file=file)]
+            )
         if not document._read.is_mapping():
             data = document._read.data()
             shown = None if isinstance(data, list) else data
-            hint = "start with 'name: my-experiment'"
-            message = "a scenario is a mapping of keys to values"
+            message = "the document is not a mapping of keys to values"
+            hint = f"start with '{begin}'"
             raise ScenarioError([document.problem((), message, value=shown, hint=hint)])
         document._data = None
         return document

@@ -57,7 +57,7 @@ def read(lab: Lab, folder: Path) -> Submission:
             said += f"; a notebook does not count, whether it was run or not: write into {ANSWERS}"
         return Submission(folder, nothing, (said,))
     try:
-        document = Document.read(file)
+        document = Document.read(file, f"lab: {lab.name}")
     except (ScenarioError, InputError) as error:
         wrong = error.problems if isinstance(error, ScenarioError) else (Problem(str(error)),)
         return Submission(folder, nothing, tuple(f"{ANSWERS}: {_placed(one)}" for one in wrong))

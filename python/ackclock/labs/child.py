@@ -268,7 +268,8 @@ def _controller(job: dict[str, Any]) -> Callable[[Any], Any]:
                     scenario = scenario.set(f"flows.{flow}.tcp.cc", dict(program))
             found = simulate(scenario)
         except ScenarioError as error:
-            raise _LoadError("; ".join(one.message for one in error.problems)) from None
+            said = ("; ".join(filter(None, (one.message, one.hint))) for one in error.problems)
+            raise _LoadError("; ".join(said)) from None
         except AckclockError as error:
             raise _LoadError(str(error)) from None
         judged = [one for one in question.criteria if one.scenario == case["scenario"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -97,7 +98,9 @@ def algorithm(flow: Mapping[str, Any]) -> str:
         known = entry("cc", name)
         name = known["label"][:1].upper() + known["label"][1:]
         defaults = {param["name"]: param["default"] for param in known["params"]}
-    if cc["kind"] == "reno" and flow["tcp"]["numbering"] == "bytes":
+    if cc["kind"] == "python":
+        name, cc = cc["class"], json.loads(cc["parameters"])
+    elif cc["kind"] == "reno" and flow["tcp"]["numbering"] == "bytes":
         name = flow["label"]
     numbers = [
         f"{key} {quantities.number(value)}"

@@ -84,7 +84,10 @@ def _save(
     options: Options,
 ) -> list[Path]:
     """Write figures, by the names of their files, in each of these formats."""
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise PlotError(f"'{out}' is not a folder; choose another place with --out") from None
     written: list[Path] = []
     for plot, stem, figure in drawn:
         for kind in formats:

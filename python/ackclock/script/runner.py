@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ackclock.errors import refuse
+from ackclock.errors import mapping_of, refuse
 from ackclock.script.commands import Host, run_commands, set_control
 from ackclock.script.connection import OWN_MSS, Connection
 from ackclock.script.grammar import number, read_script
@@ -78,14 +78,10 @@ def run_script(
     """
     if not isinstance(text, str):
         refuse("text", text, "the text of a script")
-    for which, given, values in (("defines", defines, str), ("overrides", overrides, object)):
-        if given is not None and not (
-            isinstance(given, Mapping)
-            and all(isinstance(k, str) and isinstance(v, values) for k, v in given.items())
-        ):
-            refuse(which, given, f"a mapping of names to {'texts' if values is str else 'values'}")
+    texts = mapping_of("defines", defines, "a mapping of names to texts", str)
+    keys = mapping_of("overrides", overrides)
     try:
-        script = read_script(name, text, dict(defines or {}))
+        script = read_script(name, text, texts)
     except NotSupportedError as stop:
         return Result(name, "unsupported", stop.line, stop.what)
 
@@ -93,7 +89,6 @@ def run_script(
         one = _Run(script, keys, push=push, strict_end=strict_end)
         return one.result(), one.host.control
 
-    keys = dict(overrides or {})
     result, control = run(keys)
     for kernel, (concerned, older) in OLDER.items():
         if result.verdict == "failed" and control == concerned and not keys.keys() & older.keys():

@@ -49,7 +49,7 @@ def assumptions_named(chosen: str | Assumptions) -> Assumptions:
     """
     if isinstance(chosen, Assumptions):
         return chosen
-    if chosen not in PRESETS:
+    if not isinstance(chosen, str) or chosen not in PRESETS:
         names = ", ".join(PRESETS)
         raise TheoryError(f"no assumptions are named `{chosen}`; there are: {names}")
     return PRESETS[chosen]

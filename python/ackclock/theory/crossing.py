@@ -33,27 +33,32 @@ class Crossing:
     Args:
         stations: All stations.
         flows: The flows.
+
+    Attributes:
+        places: The stations where streams cross.
     """
 
     def __init__(self, stations: list[Station], flows: list[FlowPath]) -> None:
         capacity = np.array([station.rate_bps for station in stations], dtype=np.float64)
         shape = (len(stations), len(flows))
-        self._data, self._acks = np.zeros(shape), np.zeros(shape)
+        data, acks = np.zeros(shape), np.zeros(shape)
         # Half of the square of the service time, summed over a packet and its ACK.
-        self._residual = np.zeros(shape)
+        residual = np.zeros(shape)
         inputs: list[set[object]] = [set() for _ in stations]
         for column, flow in enumerate(flows):
             for visits, path, bits, host in (
-                (self._data, flow.data_visits, flow.data_bits, flow.source),
-                (self._acks, flow.ack_visits, flow.ack_bits, flow.target),
+                (data, flow.data_visits, flow.data_bits, flow.source),
+                (acks, flow.ack_visits, flow.ack_bits, flow.target),
             ):
                 before: object = host
                 for station in path:
                     visits[station, column] = 1.0
-                    self._residual[station, column] += (bits / capacity[station]) ** 2 / 2
+                    residual[station, column] += (bits / capacity[station]) ** 2 / 2
                     inputs[station].add(before)
                     before = station
-        self._residual[[len(sources) < 2 for sources in inputs]] = 0.0
+        self.places = np.array([i for i, sources in enumerate(inputs) if len(sources) > 1], np.intp)
+        self._data, self._acks = data[self.places], acks[self.places]
+        self._residual = residual[self.places]
 
     def waits(self, rate: Floats, in_flight: Floats) -> Floats:
         """Mean waits of data packets and of ACKs, seconds.
@@ -63,8 +68,8 @@ class Crossing:
             in_flight: Packets in flight of each flow, at least 1; shape (flows,).
 
         Returns:
-            Waits of data packets and, second, of ACKs; shape (2, stations, flows).
+            Waits of data packets and, second, of ACKs; shape (2, places, flows).
         """
         work = self._residual * rate
         wait = work.sum(axis=1, keepdims=True) - work / in_flight
-        return np.stack((self._data * wait, self._acks * wait))
+        return np.array((self._data * wait, self._acks * wait))

@@ -62,8 +62,13 @@ class Demands:
 
     def rate(self, queueing_s: Floats) -> Floats:
         """Packets per second of each flow."""
-        return self._kept(queueing_s)[0] + self.window / (self.empty_s + queueing_s) + self.constant
+        kept = self.alpha / self._gap(queueing_s)
+        return kept + self.window / (self.empty_s + queueing_s) + self.constant
 
-    def _kept(self, queueing_s: Floats) -> tuple[Floats, Floats]:
-        gap = np.where(self.alpha > 0, queueing_s - self.standing_s, 1.0)
-        return self.alpha / gap, gap
+    def slope(self, queueing_s: Floats) -> Floats:
+        """Change of the rate of each flow with its queueing delay, packets per square second."""
+        kept = self.alpha / self._gap(queueing_s) ** 2
+        return -kept - self.window / (self.empty_s + queueing_s) ** 2
+
+    def _gap(self, queueing_s: Floats) -> Floats:
+        return np.where(self.alpha > 0, queueing_s - self.standing_s, 1.0)

@@ -24,7 +24,8 @@ several equal stations in series holds the queue: the first that packets meet). 
 the rest are written as equations (Fischer, "A special Newton-type optimization method",
 Optimization 24, 1992) and solved by bounded least squares from a point where all queues are long,
 so that every rate is finite (scipy.optimize.least_squares); then the stations found to bind are
-solved for to full precision (scipy.optimize.root).
+solved for to full precision, by Newton's method and, where that fails, scipy.optimize.root. A
+single station needs no search: rates decrease with delay, and ever more slowly.
 """
 
 from dataclasses import dataclass
@@ -105,7 +106,13 @@ class Bottlenecks:
         if guess_s is not None:
             wait = self._polish(demands, guess_s[self._kept], guess_s[self._kept] > 0)
         if wait is None:
-            wait = self._search(demands, self._long_wait(demands, (1 - floor) / 2))
+            unit = self._long_wait(demands, (1 - floor) / 2)
+            if self._kept.size == 1:
+                free = self._spare(demands, np.zeros(1))
+                binds = free is None or bool(free[0] < 0)
+                wait = self._polish(demands, np.array([unit]), np.array([binds]))
+            if wait is None:
+                wait = self._search(demands, unit)
         full = np.zeros(self._share.shape[0])
         full[self._kept] = wait
         queueing = self._passes.T @ full
@@ -127,7 +134,7 @@ class Bottlenecks:
     def _spare(self, demands: Demands, wait: Floats) -> Floats | None:
         """Spare share of each capacity; none outside of where rates are finite."""
         queueing = self._kept_passes.T @ wait
-        if np.any((queueing <= demands.standing_s) & (demands.alpha > 0)):
+        if ((queueing <= demands.standing_s) & (demands.alpha > 0)).any():
             return None
         return 1.0 - self._kept_share @ demands.rate(queueing)
 
@@ -141,7 +148,10 @@ class Bottlenecks:
             # Outside of where rates are finite: the capacity is exceeded by far.
             return np.full(binding_wait.size, -1e3) if spare is None else spare[binding]
 
-        if np.any(binding):
+        spare = self._spare(demands, wait)
+        if spare is None:
+            return None
+        if binding.any() and not self._newton(demands, wait, binding, spare):
             begin = start[binding]
             found = _optimize().root(spare_of, begin, method="hybr", options={"xtol": 1e-14})
             wait[binding] = found.x
@@ -149,6 +159,33 @@ class Bottlenecks:
         if spare is None or np.any(wait < 0) or np.min(spare, initial=0.0) < -TOLERANCE:
             return None
         return wait if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE else None
+
+    def _newton(
+        self, demands: Demands, wait: Floats, binding: NDArray[np.bool_], spare: Floats
+    ) -> bool:
+        """Improve the waits of binding stations in place; false if they do not come to rest."""
+        share, passes = self._kept_share[binding], self._kept_passes[binding]
+        for _ in range(50):
+            slope = (share * demands.slope(self._kept_passes.T @ wait)) @ passes.T
+            if slope.size == 1:
+                step = spare[binding] / slope[0]
+            else:
+                try:
+                    step = np.linalg.solve(slope, spare[binding])
+                except np.linalg.LinAlgError:
+                    return False
+            before, found, small = wait[binding], None, False
+            while found is None:  # as far as rates are finite
+                wait[binding] = before + step
+                found = self._spare(demands, wait)
+                small = bool((np.abs(step) <= 1e-11 * np.abs(before)).all())
+                if found is None and small:
+                    return False
+                step = step / 2
+            if small or (wait < 0).any():
+                return small
+            spare = found
+        return False
 
     def _approach(self, demands: Demands, unit: float, nearness: float) -> tuple[Floats, Floats]:
         """Waiting times near the equilibrium, from waits of one unit, and the spare shares.
@@ -199,24 +236,28 @@ def _undominated(share: Floats, position: Floats) -> NDArray[np.intp]:
     A station is left out if another one is used at least as much by every flow. Of equal ones that
     stays which comes first on the paths of the flows: it shapes what the others receive.
     """
-    stations, flows = share.shape
-    visited = [np.flatnonzero(share[:, flow]) for flow in range(flows)]
-    users = np.count_nonzero(share, axis=1)
-    kept = []
-    for station in range(stations):
-        mine = np.flatnonzero(share[station])
-        if not mine.size:
-            continue
-        others = min((visited[flow] for flow in mine), key=len)
-        own = share[station, mine]
-        rank = (position[station, mine].sum(), station)
-        for other in others:
-            ratio = share[other, mine] / own
-            if other == station or np.any(ratio < 1 - 1e-12):
-                continue
-            more = users[other] > mine.size or np.any(ratio > 1 + 1e-12)
-            if more or (position[other, mine].sum(), other) < rank:
-                break
-        else:
-            kept.append(station)
+    # Few of many stations are visited by each flow: plain numbers are faster here than arrays.
+    visited: list[list[int]] = [[] for _ in range(share.shape[1])]
+    shares: dict[int, dict[int, float]] = {}
+    for station, flow in np.argwhere(share).tolist():
+        visited[flow].append(station)
+        shares.setdefault(station, {})[flow] = float(share[station, flow])
+
+    def precedes(other: int, station: int) -> bool:
+        mine, its = shares[station], shares[other]
+        if any(its.get(flow, 0.0) / own < 1 - 1e-12 for flow, own in mine.items()):
+            return False
+        if len(its) > len(mine) or any(its[flow] / own > 1 + 1e-12 for flow, own in mine.items()):
+            return True
+        flows = list(mine)
+        return (position[other, flows].sum(), other) < (position[station, flows].sum(), station)
+
+    kept = [
+        station
+        for station, mine in shares.items()
+        if not any(
+            other != station and precedes(other, station)
+            for other in min((visited[flow] for flow in mine), key=len)
+        )
+    ]
     return np.array(kept, dtype=np.intp)

@@ -8,6 +8,7 @@ the way back, with its ACKs. A visit costs the bits of the packet, and a packet 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class FlowPath:
     alternatives: tuple[tuple[str, ...], ...]
     equivalent: bool
 
-    @property
+    @cached_property
     def empty_rtt_s(self) -> float:
         """RTT in an empty network, seconds."""
         return float(self.empty_rtt)
@@ -161,6 +162,7 @@ class Network:
         """Capacity of each station, bit/s; shape (stations,)."""
         return np.array([station.rate_bps for station in self.stations], dtype=np.float64)
 
+    @cached_property
     def visits(self) -> tuple[Floats, Floats]:
         """How often data packets and ACKs of flows visit stations; each of (stations, flows)."""
         data, acks = (np.zeros((len(self.stations), len(self.flows))) for _ in range(2))
@@ -169,6 +171,7 @@ class Network:
             np.add.at(acks[:, column], list(flow.ack_visits), 1.0)
         return data, acks
 
+    @cached_property
     def positions(self) -> Floats:
         """Place of each station on the round trip of each flow; shape (stations, flows)."""
         places = np.zeros((len(self.stations), len(self.flows)))
@@ -192,7 +195,8 @@ class Network:
             receiver = tcp.get("receiver") or {}
             ack_every = 2 if receiver.get("kind") == "linux" else int(receiver.get("count", 1))
         else:
-            assert udp is not None, "a checked model has tcp or udp in each flow"
+            if udp is None:
+                raise KeyError("tcp or udp")
             cc, params = "udp", udp["source"]
             segment = data = largest_write(udp["source"]) * 8
             ack, initial, ack_every = 0, 0.0, 1

@@ -30,9 +30,7 @@ class State:
     Attributes:
         rate: Packets per second of each flow; shape (flows,).
         queueing_s: Queueing delay of each flow on its round trip, seconds; shape (flows,).
-        data_wait_s: Mean queueing delay of a data packet of each flow at each station; shape
-            (stations, flows). 0 where it does not pass.
-        ack_wait_s: The same of its ACKs.
+        crossing_s: Waits for crossing streams, as `Crossing.waits` has them.
         avoidable_s: The part of the queueing delay of each flow that a packet may be spared: waits
             for crossing streams at stations without a standing queue; shape (flows,).
         shortage_s: The part of the waits that comes from lack of capacity; shape (stations,).
@@ -42,8 +40,7 @@ class State:
 
     rate: Floats
     queueing_s: Floats
-    data_wait_s: Floats
-    ack_wait_s: Floats
+    crossing_s: Floats
     avoidable_s: Floats
     shortage_s: Floats
     utilization: Floats
@@ -93,7 +90,7 @@ class ActiveFlows:
         self._laws_by_index = laws
         self._assumptions = assumptions
         self._stations = network.stations
-        self._data, self._acks = (visits[:, self.indices] for visits in network.visits())
+        self._data, self._acks = (visits[:, self.indices] for visits in network.visits)
         self._empty_s = np.array([flow.empty_rtt_s for flow in self._flows])
         load = self._data * np.array([flow.data_bits for flow in self._flows], np.float64)
         if assumptions.ack_load:
@@ -102,7 +99,7 @@ class ActiveFlows:
             load,
             self._data + self._acks,
             network.capacity(),
-            network.positions()[:, self.indices],
+            network.positions[:, self.indices],
         )
         self._crossing = Crossing(network.stations, self._flows)
 
@@ -180,7 +177,7 @@ class ActiveFlows:
             found = self._cross(state)
             # Both in packets, to be comparable: waits as packets that wait meanwhile.
             moved = np.abs(found - crossing) * state.rate
-            change = max(float(np.abs(fraction - unused).max()), float(moved.max()))
+            change = max(float(np.abs(fraction - unused).max()), float(moved.max(initial=0.0)))
             if change < 1e-9 or step < 1e-3:
                 break
             # Where a window is a whole number, its fraction jumps: smaller steps find the middle.
@@ -224,20 +221,26 @@ class ActiveFlows:
         return State(
             rate=found.rate,
             queueing_s=queueing,
-            data_wait_s=self._data * found.wait_s[:, np.newaxis] + crossing[0],
-            ack_wait_s=self._acks * found.wait_s[:, np.newaxis] + crossing[1],
-            avoidable_s=crossing[:, found.wait_s == 0.0].sum(axis=(0, 1)),
+            crossing_s=crossing,
+            avoidable_s=crossing[:, found.wait_s[self._crossing.places] == 0.0].sum(axis=(0, 1)),
             shortage_s=found.wait_s,
             utilization=found.utilization,
             windows=windows,
         )
 
     def _cross(self, state: State | None) -> Floats:
-        """Waits of crossing streams; shape (2, stations, flows) for data and ACKs."""
+        """Waits of crossing streams; shape (2, places, flows) for data and ACKs."""
         if state is None or not self._assumptions.crossing:
-            return np.zeros((2, *self._data.shape))
+            return np.zeros((2, self._crossing.places.size, len(self._flows)))
         in_flight = state.rate * (self._empty_s + state.queueing_s)
         return self._crossing.waits(state.rate, np.maximum(in_flight, 1.0))
+
+    def _waits(self, state: State) -> tuple[Floats, Floats]:
+        """Mean queueing delay of data packets and of ACKs; each of shape (stations, flows)."""
+        data, acks = (by * state.shortage_s[:, np.newaxis] for by in (self._data, self._acks))
+        data[self._crossing.places] += state.crossing_s[0]
+        acks[self._crossing.places] += state.crossing_s[1]
+        return data, acks
 
     def _fractions(self, demands: Demands, state: State) -> Floats:
         """Fraction of each window that is not used."""
@@ -251,7 +254,7 @@ class ActiveFlows:
     def flow_states(self, state: State, base_rtt_s: list[float]) -> dict[str, FlowState]:
         """What each flow has in an equilibrium, by name."""
         # Little's law: packets that wait = packets per second x time that each waits.
-        waiting = state.data_wait_s * state.rate
+        waiting = self._waits(state)[0] * state.rate
         at_station = waiting.sum(axis=1)
         states = {}
         for place, flow in enumerate(self._flows):
@@ -336,19 +339,18 @@ class ActiveFlows:
 
     def queue_states(self, state: State) -> dict[tuple[str, str], QueueState]:
         """What each visited queue has in an equilibrium."""
-        data = state.data_wait_s @ state.rate
-        acks = state.ack_wait_s @ state.rate
+        data, acks = (wait_s @ state.rate for wait_s in self._waits(state))
         passing = self._data @ state.rate + self._acks @ state.rate
-        visited: NDArray[np.bool_] = np.any(self._data + self._acks > 0, axis=1)
+        rows = zip(
+            *(row.tolist() for row in (data, data + acks, passing, state.utilization)), strict=True
+        )
+        visited = np.any(self._data + self._acks > 0, axis=1).tolist()
         return {
-            (station.link, station.direction): QueueState(
-                data_packets=float(data[place]),
-                packets=float(data[place] + acks[place]),
-                wait_s=float((data[place] + acks[place]) / passing[place]),
-                utilization=float(state.utilization[place]),
+            (station.link, station.direction): QueueState(of_data, both, both / passed, used)
+            for station, (of_data, both, passed, used), seen in zip(
+                self._stations, rows, visited, strict=True
             )
-            for place, station in enumerate(self._stations)
-            if visited[place]
+            if seen
         }
 
     def settling_s(self, state: State, before: dict[int, float]) -> float:
@@ -370,7 +372,7 @@ class ActiveFlows:
     def ack_trip_s(self, state: State) -> Floats:
         """Time that an ACK of each flow takes back to the sender, seconds."""
         empty = np.array([flow.empty_ack_s for flow in self._flows])
-        return empty + state.ack_wait_s.sum(axis=0)
+        return empty + self._waits(state)[1].sum(axis=0)
 
     def service_s(self) -> Floats:
         """Time that a packet with its ACK takes at the slowest station of each flow, seconds."""

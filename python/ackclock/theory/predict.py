@@ -50,7 +50,14 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     if missing := [name for name in _NEEDED if name not in model]:
         raise InputError(f"`model` lacks {', '.join(missing)}; needed is {_A_MODEL}")
     chosen = assumptions_named(assumptions)
-    network = Network(model)
+    try:
+        network = Network(model)
+    except KeyError as error:
+        raise InputError(
+            f"a part of `model` lacks {error.args[0]}; needed is {_A_MODEL}"
+        ) from error
+    except (AttributeError, TypeError) as error:
+        raise InputError(f"a part of `model` is faulty: {error}; needed is {_A_MODEL}") from error
     notes: list[str] = []
     averages: list[Averages] = []
     laws = _predictable(model, network, chosen, notes, averages)

@@ -191,7 +191,7 @@ class Timeline:
         waits for more packets before it sends an ACK.
         """
         flows, stations = self._network.flows, self._network.stations
-        data, acks = self._network.visits()
+        data, acks = self._network.visits
         found = {}
         for index in due:
             flow = flows[index]

@@ -280,6 +280,6 @@ fn unknown_key(
         let owner = FAMILIES.iter().find(|family| has(family.params, meant))?;
         Some(format!("did you mean `{meant}`, a key of the `{}` sender?", owner.name))
     };
-    let hint = super::walk::meant(key, &table).or_else(elsewhere);
+    let hint = super::meant::meant(key, &table).or_else(elsewhere);
     resolver.unknown_key(key, value, path, &table, hint);
 }

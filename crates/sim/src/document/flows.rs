@@ -92,11 +92,10 @@ pub(super) fn resolve(
     below: &Below<'_>,
     known: &mut Memo<Block>,
 ) -> FlowPart {
-    resolver.check_keys(FLOW, map, path);
-    let own = Layer { map, path: path.clone(), reported: false };
-    let [id, from, to] = ["id", "from", "to"].map(|name| resolver.text(param(name), &own, path));
+    let own = [Layer { map, path: path.clone(), reported: false }];
+    resolver.check_keys(FLOW, map, path, &own);
+    let [id, from, to] = ["id", "from", "to"].map(|name| resolver.text(param(name), &own[0], path));
     let routers = ROUTERS.map(|key| names(resolver, map, path, key));
-    let own = [own];
     let start = start(resolver, &own, path);
     let stop = match resolver.setting(param("stop"), &own, path) {
         Some(Setting::Quantity(time)) => Some(Time::from_ns(time.amount())),
@@ -314,5 +313,6 @@ fn is_given(resolver: &mut Resolver, own: &[Layer<'_>], name: &str, path: &Path)
 /// What a flow with this block is called in tables and plots.
 pub(super) fn label(tcp: &Block) -> String {
     let kind = |key: &str| tcp.block(key).and_then(Block::kind).unwrap_or_default();
-    preset::label(tcp.word("sender").unwrap_or_default(), kind("recovery"), kind("cc"))
+    let class = tcp.block("cc").and_then(|cc| cc.word("class"));
+    preset::label(tcp.word("sender").unwrap_or_default(), kind("recovery"), kind("cc"), class)
 }

@@ -38,7 +38,7 @@ pub(super) fn resolve(
     defaults: &[Layer<'_>],
     known: &mut Memo<Nature>,
 ) -> LinkPart {
-    resolver.check_keys(LINK, map, path);
+    resolver.check_keys(LINK, map, path, &[]);
     let own = Layer { map, path: path.clone(), reported: false };
     LinkPart {
         id: resolver.text(param("id"), &own, path),
@@ -126,9 +126,9 @@ fn changes(resolver: &mut Resolver, link: &Layer<'_>, half: bool) -> Vec<Block> 
             resolver.problems.add(&path, item, Fault::new(message).hint(hint));
             continue;
         };
-        resolver.check_keys(CHANGE, map, &path);
-        let layer = Layer { map, path: path.clone(), reported: false };
-        let change = resolver.resolve(CHANGE, &[layer], &path);
+        let layer = [Layer { map, path: path.clone(), reported: false }];
+        resolver.check_keys(CHANGE, map, &path, &layer);
+        let change = resolver.resolve(CHANGE, &layer, &path);
         if ["state", "rate", "delay"].iter().all(|key| !map.contains_key(*key)) {
             let fault = Fault::new("nothing changes").allowed("state, rate, delay").hint(hint);
             resolver.problems.add(&path, item, fault);
@@ -191,6 +191,6 @@ fn side_layer<'d>(
         resolver.problems.add(&layer.path, &own.map[side], fault);
         return None;
     }
-    resolver.check_keys(DIRECTION, layer.map, &layer.path);
+    resolver.check_keys(DIRECTION, layer.map, &layer.path, &[]);
     Some(layer)
 }

@@ -204,6 +204,14 @@ impl Problems {
     }
 }
 
+/// A text, cut to what a message can show.
+pub(super) fn brief(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("...".chars()).collect()
+}
+
 /// A value as a message shows it: scalars, texts cut to a bearable length, small lists and mappings.
 fn shown(value: &Value) -> Value {
     const MOST_LETTERS: usize = 200;

@@ -2,6 +2,7 @@
 
 use super::block::Setting;
 use super::problems::Fault;
+pub(super) use super::problems::brief;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
@@ -291,11 +292,15 @@ pub(super) fn name(value: &Value) -> Result<&str, Fault> {
         return Err(Fault::new("a name has at most 100 letters").allowed(RULE));
     }
     // A point would end a step of `--set flows.F1.tcp`, an asterisk stands for all.
-    match text.chars().find(|c| !(c.is_alphanumeric() || "-_/:+".contains(*c))) {
+    let is_good = |c: char| c.is_alphanumeric() || "-_/:+".contains(c);
+    match text.chars().find(|c| !is_good(*c)) {
         None => Ok(text),
-        Some(' ') => Err(Fault::new(format!("a name has no spaces: `{text}`"))
-            .allowed(RULE)
-            .hint(format!("for example `{}`", text.trim().replace(' ', "-")))),
+        Some(' ') => {
+            let words: Vec<&str> = text.split(|c| !is_good(c)).filter(|w| !w.is_empty()).collect();
+            let hint = (!words.is_empty()).then(|| format!("for example `{}`", words.join("-")));
+            let fault = Fault::new(format!("a name has no spaces: `{text}`"));
+            Err(fault.allowed(RULE).maybe_hint(hint))
+        }
         Some('*') => Err(Fault::new("`*` cannot be part of a name")
             .allowed(RULE)
             .hint("in `id`, `from` and `to` of a flow with `count` it is the number of each flow")),
@@ -511,14 +516,6 @@ fn nothing(param: &Param) -> Fault {
             fault.hint(format!("leave the key out to get the default, `{text}`"))
         }
     }
-}
-
-/// A text, cut to what a message can show.
-pub(super) fn brief(text: &str) -> String {
-    if text.chars().count() <= 60 {
-        return text.to_owned();
-    }
-    text.chars().take(57).chain("...".chars()).collect()
 }
 
 #[cfg(test)]

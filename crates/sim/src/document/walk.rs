@@ -1,11 +1,11 @@
 //! Walks a document along the tables: finds each value in the first layer that has it, and reads it.
 
 use super::block::{Block, Setting};
+use super::meant::{did_you_mean, similar, synonym};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
 use crate::preset::{self, Preset};
 use ackclock_units::param::{Default, Entry, Kind, Param};
-use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
 
 /// A mapping that values may come from: the object itself, the scenario's defaults, the profile.
@@ -37,7 +37,7 @@ impl Resolver {
     /// Resolves an object, and reports keys that its table does not have.
     pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
         for layer in layers.iter().filter(|layer| !layer.reported) {
-            self.check_keys(table, layer.map, &layer.path);
+            self.check_keys(table, layer.map, &layer.path, layers);
         }
         self.resolve(table, layers, here)
     }
@@ -252,14 +252,39 @@ impl Resolver {
         }
     }
 
-    /// Reports keys that a table does not have.
-    pub fn check_keys(&mut self, table: &[Param], map: &Map<String, Value>, path: &Path) {
+    /// Reports keys that a table does not have. Values come from these `layers`; none where this is not known.
+    pub fn check_keys(
+        &mut self,
+        table: &[Param],
+        map: &Map<String, Value>,
+        path: &Path,
+        layers: &[Layer<'_>],
+    ) {
         for (key, value) in map {
             if !table.iter().any(|param| param.name == key) {
-                let hint = meant(key, table);
+                let hint = self.meant(key, table, layers);
                 self.unknown_key(key, value, path, table, hint);
             }
         }
+    }
+
+    /// What an unknown key was probably meant to be; if nothing that begins like it, the one required key
+    /// that is missing.
+    fn meant(&self, key: &str, table: &[Param], layers: &[Layer<'_>]) -> Option<String> {
+        let is_missing = |param: &&Param| {
+            matches!(param.default, Default::Required)
+                && !layers.iter().any(|layer| layer.map.contains_key(param.name))
+        };
+        let mut missing = table.iter().filter(is_missing).map(|param| param.name);
+        let only = missing.next().filter(|_| missing.next().is_none());
+        let only = only.filter(|_| !layers.is_empty() && !self.partial);
+        synonym(key, table)
+            .or_else(|| {
+                similar(key, table)
+                    .filter(|name| only.is_none() || name.chars().next() == key.chars().next())
+            })
+            .or(only)
+            .map(did_you_mean)
     }
 
     pub fn unknown_key(
@@ -335,7 +360,7 @@ impl Resolver {
             }
         }
         for layer in applied.iter().filter(|layer| !layer.reported) {
-            self.check_params(chosen, entries, layer);
+            self.check_params(chosen, entries, layer, &applied);
         }
         let mut block = Block::of(chosen);
         let here = here.key(param.name);
@@ -374,7 +399,7 @@ impl Resolver {
         let Kind::Registered(entries) = param.kind else { panic!("{} has no kinds", param.name) };
         let said = self.selection(param, entries, layer, layer.map.get(param.name)?, None)?;
         if let Some(params) = &said.params {
-            self.check_params(said.kind, entries, params);
+            self.check_params(said.kind, entries, params, &[]);
         }
         Some((said.kind, said.params))
     }
@@ -473,6 +498,7 @@ impl Resolver {
         chosen: &'static Entry,
         entries: &'static [&'static Entry],
         layer: &Layer<'_>,
+        layers: &[Layer<'_>],
     ) {
         let has = |entry: &Entry, key: &str| entry.params.iter().any(|param| param.name == key);
         for (key, value) in layer.map {
@@ -486,7 +512,7 @@ impl Resolver {
                 None if entries.iter().any(|entry| entry.name == key) => {
                     Some(format!("write `kind: {key}`, with its settings beside it"))
                 }
-                None => meant(key, chosen.params),
+                None => self.meant(key, chosen.params, layers),
             };
             self.unknown_key(key, value, &layer.path, chosen.params, hint);
         }
@@ -521,53 +547,4 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
     };
     let mapping = || serde_json::json!({ "kind": kind, inner: value });
     is_quantity.then(|| Map::from_iter([(param.name.to_owned(), mapping())]))
-}
-
-/// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
-pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
-    const SYNONYMS: &[(&str, &str)] = &[
-        ("after", "at_latest"),
-        ("algorithm", "cc"),
-        ("algorithm", "tcp"),
-        ("bandwidth", "rate"),
-        ("buffer", "queue"),
-        ("bw", "rate"),
-        ("bytes", "send"),
-        ("capacity", "rate"),
-        ("cc", "tcp"),
-        ("congestion_control", "cc"),
-        ("congestion_control", "tcp"),
-        ("destination", "to"),
-        ("dst", "to"),
-        ("duration", "at_latest"),
-        ("duration", "stop"),
-        ("end", "stop"),
-        ("ends", "between"),
-        ("initial_cwnd", "initial_window"),
-        ("kind", "preset"),
-        ("latency", "delay"),
-        ("mss", "segment"),
-        ("name", "preset"),
-        ("nodes", "hosts"),
-        ("packet", "write"),
-        ("packet_size", "write"),
-        ("propagation", "delay"),
-        ("random_seed", "seed"),
-        ("receiver", "to"),
-        ("sim_time", "stop"),
-        ("simulation_time", "stop"),
-        ("size", "limit"),
-        ("size", "send"),
-        ("source", "from"),
-        ("src", "from"),
-        ("switches", "routers"),
-        ("time", "at_latest"),
-    ];
-    let has = |name: &str| table.iter().any(|param| param.name == name);
-    // A word of another program is no misspelling: `duration` is not `question`.
-    let synonym = SYNONYMS.iter().find(|(other, name)| *other == key && has(name));
-    synonym
-        .map(|(_, name)| *name)
-        .or_else(|| nearest(key, table.iter().map(|param| param.name)))
-        .map(|name| format!("did you mean `{name}`?"))
 }

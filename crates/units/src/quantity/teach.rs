@@ -211,7 +211,7 @@ fn nouns(dimensions: &[Dimension]) -> &'static str {
 }
 
 /// The text, cut when it is too long to show.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     if text.chars().count() <= 40 {
         return text.to_owned();
     }

@@ -39,9 +39,9 @@ pub(super) fn apply(
             resolver.problems.add(&here, entry, Fault::new(message).allowed("path, value"));
             continue;
         };
-        resolver.check_keys(SET, map, &here);
-        let layer = Layer { map, path: here.clone(), reported: false };
-        let path = resolver.setting(param("path"), std::slice::from_ref(&layer), &here);
+        let layer = [Layer { map, path: here.clone(), reported: false }];
+        resolver.check_keys(SET, map, &here, &layer);
+        let path = resolver.setting(param("path"), &layer, &here);
         let Some(value) = map.get("value") else {
             resolver.missing(param("value"), &here);
             continue;

@@ -122,7 +122,7 @@ fn blocks<'d>(
     let mut good = true;
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::ObjectEach(_))) {
         for layer in resolver.inner_layers(param, std::slice::from_ref(said)) {
-            resolver.check_keys(LINK_OF_SHAPE, layer.map, &layer.path);
+            resolver.check_keys(LINK_OF_SHAPE, layer.map, &layer.path, &[]);
             blocks.push((param.name, layer.map));
         }
         good &= said.map.get(param.name).is_none_or(Value::is_object);

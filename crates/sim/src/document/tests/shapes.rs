@@ -321,7 +321,7 @@ fn faults_of_templates() {
         (
             "/flows/0/start",
             json!({"kind": "uniform", "until": "1 s"}),
-            "flows.0.start.until: unknown key `until`",
+            "flows.0.start.until: unknown key `until` | did you mean `to`?",
         ),
         ("/flows/0/start", json!({"kind": "normal"}), "flows.0.start.kind: unknown start `normal`"),
     ] {
