@@ -41,7 +41,7 @@ def completed(words, folder):
         (["run", "teach/cubic-bbr", "--flows", "c"], ["cubic"]),
         (["run", "small.yaml", "--flows", "F1,F"], ["F1,F2"]),
         (["run", "small.yaml", "--links", "L"], ["L1"]),
-        (["step", "teach/cubic-bbr", "--flow", "b"], ["bbr"]),
+        (["step", "teach/cubic-bbr", "--flows", "b"], ["bbr"]),
         (["plot", "somewhere", "--kind", "overview,topo"], ["overview,topology"]),
         (["run", "none.yaml", "--flows", "c"], []),
     ],

@@ -114,7 +114,10 @@ def test_a_limit_of_events_ends_a_run_in_the_middle(small_scenario):
 def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
     summary = run(small_scenario).summary
     flows = summary["flows"].values()
-    for name in ("goodput_bps", "retransmissions", "timeouts", "bytes_on_wire"):
+    delivered = sum(flow["bytes_delivered"] for flow in flows)
+    lasted = max(flow["finish_s"] for flow in flows) - min(flow["start_s"] for flow in flows)
+    assert summary["totals"]["goodput_bps"] == pytest.approx(8 * delivered / lasted, rel=1e-12)
+    for name in ("retransmissions", "timeouts", "bytes_on_wire"):
         assert summary["totals"][name] == sum(flow[name] for flow in flows)
     assert summary["totals"]["packets_dropped"] == sum(summary["packets_dropped"].values())
     ways = [way for link in summary["links"].values() for way in link.values()]
