@@ -23,8 +23,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Two more than there are cores: tests wait for processes, for disks and for clocks."""
-    return cores() + 2
+    """One more than there are cores: a test now and then waits for a process or for a clock."""
+    return cores() + 1
 
 
 def pytest_collection_finish():
