@@ -39,6 +39,12 @@ def check(document: Text | str) -> tuple[Scenario | None, str, str]:
     JSON text: lists of `path`, `value`, `message`, `allowed`, `hint`.
     """
 
+def quantity_hint(text: str, kind: str) -> str | None:
+    """Return what a text was probably meant to be that is no quantity of this kind, if known.
+
+    Kinds are `rate`, `time`, `size`, `packets` and `products`.
+    """
+
 def quantity(text: str) -> tuple[str, int] | None:
     """Read a quantity such as `64 KiB`; None if the text is not a quantity.
 

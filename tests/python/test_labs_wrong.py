@@ -15,7 +15,7 @@ from ackclock.labs.grading import check, grade
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.marking import Marker
 from ackclock.labs.programs import Limits
-from ackclock.labs.units import Unit
+from ackclock.labs.units import Unit, UnitError
 from ackclock.labs.writing import solution, student
 
 NO_ANSWER = "There is no answer"
@@ -536,3 +536,19 @@ def test_answers_that_are_empty_or_a_list_are_told_how_to_begin(text, tmp_path):
     (problem,) = answers.read(lab, tmp_path).problems
     assert problem.endswith("; start with 'lab: bufferbloat'")
     assert "scenario" not in problem
+
+
+@pytest.mark.parametrize(
+    ("asked", "written", "hint"),
+    [
+        ("kbps", "24.2 KB/s", "'KB/s' is not a unit; did you mean `24.2 kB/s`?"),
+        ("Mbps", "9.4 mbps", "'mbps' is not a unit; did you mean `9.4 Mbps`?"),
+        ("ms", "0.25 sec", "'sec' is not a unit; did you mean `0.25 s`?"),
+        ("kB", "3 kg", "'kg' is not a unit; did you mean `3 kB`?"),
+        ("ms", "3 kg", "'kg' is not a unit; write a number with its unit, such as 12.5 ms"),
+    ],
+)
+def test_a_unit_that_there_is_not_has_the_one_that_was_meant(asked, written, hint):
+    with pytest.raises(UnitError) as caught:
+        Unit.of(asked).read(written)
+    assert str(caught.value) == hint

@@ -80,12 +80,27 @@ fn record_tables() -> String {
     Value::Object(tables).to_string()
 }
 
+/// Dimensions by the words for what quantities measure.
+const DIMENSIONS: [(&str, Dimension); 5] = [
+    ("rate", Dimension::Rate),
+    ("time", Dimension::Time),
+    ("size", Dimension::Size),
+    ("packets", Dimension::Packets),
+    ("products", Dimension::Products),
+];
+
+/// What a text was probably meant to be that is no quantity of this kind; None where nobody knows.
+#[pyfunction]
+fn quantity_hint(text: &str, kind: &str) -> Option<String> {
+    let (_, dimension) = DIMENSIONS.into_iter().find(|(name, _)| *name == kind)?;
+    parse(text, &[dimension]).err()?.hint
+}
+
 /// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`, `products`), and its amount in
 /// bit/s, bytes, packets, nanoseconds or thousandths of a bandwidth-delay product; None for other texts.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(&'static str, u64)> {
-    let limits = [Dimension::Size, Dimension::Packets, Dimension::Products];
-    let dimensions = [&[Dimension::Rate, Dimension::Time], &limits[..]].concat();
+    let dimensions = DIMENSIONS.map(|(_, dimension)| dimension);
     Some(match parse(text, &dimensions).ok()? {
         Quantity::Rate(value) => ("rate", value),
         Quantity::Size(value) => ("size", value),
@@ -379,6 +394,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::check, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity_hint, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::identify, module)?)?;
     module.add_function(wrap_pyfunction!(rows::rows, module)?)?;
     Ok(())

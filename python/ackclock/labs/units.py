@@ -98,7 +98,10 @@ class Unit:
         try:
             given = Unit.of(unit)
         except UnitError as error:
-            raise UnitError(f"{error}; write {self._such_as()}") from None
+            from ackclock import _core
+
+            meant = _core.quantity_hint(f"{number:.10g} {unit}", self.kind)
+            raise UnitError(f"{error}; {meant or f'write {self._such_as()}'}") from None
         if given.kind != self.kind:
             raise UnitError(
                 f"'{unit}' is a unit of {_words(given.kind)}; expected {self._such_as()}"
