@@ -112,7 +112,7 @@ def _refuse_others(made: ResultTable, what: str, names: list[str]) -> None:
     """Refuse columns that this table does not have, and another of the same results has."""
     from ackclock.columns import TABLES
 
-    for name in set(names).difference(made.names):
+    for name in (name for name in names if name not in made.names):
         others = [o for o, all_ in TABLES.items() if o != what and name in {c.name for c in all_}]
         if others:
             _refuse(f"'{name}' is a column of --what {' and '.join(others)}")

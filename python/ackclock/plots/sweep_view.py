@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -25,6 +24,11 @@ class Sweep(Protocol):
 
     study: str
     axes: list[str]
+
+    @property
+    def sampled(self) -> list[str]:
+        """The axes whose values were drawn."""
+        ...
 
     @property
     def state(self) -> str:
@@ -51,9 +55,8 @@ class SweepView:
     def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
         self.width_mm = self.options.page_mm
-        about = sweep.select([]).schema.metadata or {}
-        title = about.get(b"title", b"").decode()
-        self._sampled = json.loads(about.get(b"sampled", b"[]"))
+        title = (sweep.select([]).schema.metadata or {}).get(b"title", b"").decode()
+        self._sampled = sweep.sampled
         self.name = sweep.study
         self.title = title or self.name
         self._sweep = sweep
