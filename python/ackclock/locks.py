@@ -1,6 +1,7 @@
 """Locks on open files, which the system takes back when the last process that has them is gone."""
 
 import os
+import time
 
 BINARY = getattr(os, "O_BINARY", 0)
 """For `os.open`: Windows would write two bytes for the end of a line."""
@@ -12,16 +13,32 @@ _FAR = 1 << 30
 """Windows locks bytes, and keeps others from reading them: one that no file has."""
 
 
-def take(descriptor: int, shared: bool = False) -> None:
-    """Lock an open file, without waiting.
+_AGAIN_S = 0.02
+
+
+def take(descriptor: int, shared: bool = False, patience_s: float = 0.0) -> None:
+    """Lock an open file.
 
     Args:
         descriptor: What `os.open` gave.
         shared: Let others have a shared lock, too. Windows has only the other kind.
+        patience_s: How long to wait for whoever has it.
 
     Raises:
-        OSError: Another process has it.
+        BlockingIOError: Another process has it.
+        OSError: The file system has no locks.
     """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return _take(descriptor, shared)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(_AGAIN_S)
+
+
+def _take(descriptor: int, shared: bool) -> None:
     try:
         import fcntl
     except ImportError:

@@ -1,9 +1,11 @@
 """The leaderboard of `ackclock check-cc`."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ackclock import locks
 from ackclock.conformance import Card, board
 from ackclock.conformance.checks import Check
 from ackclock.conformance.scores import Score
@@ -52,6 +54,34 @@ def test_entries_at_the_same_time_are_all_there(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: board.enter(path, f"student {i}", card, b"x"), range(60)))
     assert len(board.places(board.read(path))) == 60
+
+
+def test_half_an_entry_of_somebody_else_is_waited_for(tmp_path):
+    path = tmp_path / "board.jsonl"
+    board.enter(path, "ada", _card(90.0, 10.0, 40.0), None)
+    whole = path.read_bytes()
+    with ThreadPoolExecutor(2) as pool, path.open("r+b", buffering=0) as file:
+        locks.take(file.fileno())
+        file.truncate(len(whole) // 2)
+        reading = pool.submit(board.read, path)
+        entering = pool.submit(board.enter, path, "bob", _card(80.0, 10.0, 40.0), None)
+        time.sleep(0.1)
+        assert not reading.done()
+        assert not entering.done()
+        file.seek(0)
+        file.write(whole)
+        file.close()
+        assert reading.result()[0].name == "ada"
+        entering.result()
+    assert [entry.name for entry in board.read(path)] == ["ada", "bob"]
+
+
+def test_a_last_line_without_its_end_is_kept(tmp_path):
+    path = tmp_path / "board.jsonl"
+    board.enter(path, "ada", _card(90.0, 10.0, 40.0), None)
+    path.write_bytes(path.read_bytes().rstrip())
+    board.enter(path, "bob", _card(80.0, 10.0, 40.0), None)
+    assert [entry.name for entry in board.read(path)] == ["ada", "bob"]
 
 
 @pytest.mark.parametrize("text", ["hello\n", '{"format": "other"}\n', "[1]\n"])

@@ -1,6 +1,6 @@
 """A leaderboard: a file to which many people append their scorecards.
 
-A line of JSON for each entry, appended in one write, so that a shared folder will do. An entry
+A line of JSON for each entry, appended under a lock, so that a shared folder will do. An entry
 holds a digest of the program, not the program. The order is by how many checks have failed, then by
 the mean rank over all scores: nobody's choice of weights, and one bad score costs no more than it
 should.
@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from ackclock import locks
 from ackclock.conformance import Card
 from ackclock.conformance.checks import FAILED
 from ackclock.errors import InputError
-from ackclock.locks import BINARY
 
 _FORMAT = "ackclock-leaderboard-1"
 _MOST_BYTES = 64 << 20
+_PATIENCE_S = 30.0
+"""Somebody else's entry takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,8 @@ def enter(path: Path, name: str, card: Card, program: bytes | None) -> Entry:
     """Append a card to a board, which is made if it is not there.
 
     Raises:
-        InputError: the file is something else.
+        InputError: the file is something else, or somebody holds it for too long.
     """
-    read(path)
     mine = {score.name: score.values[card.subject] for score in card.scores}
     entry = Entry(
         name,
@@ -72,12 +73,12 @@ def enter(path: Path, name: str, card: Card, program: bytes | None) -> Entry:
     )
     document = {"format": _FORMAT, **vars(entry)}
     line = json.dumps(document, ensure_ascii=False, sort_keys=True) + "\n"
-    # One write at the end of the file, so that two people at a time lose nothing.
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY, 0o666)
-    try:
-        os.write(file, line.encode())
-    finally:
-        os.close(file)
+    with _opened(path, "a+b") as file:
+        file.seek(0)
+        found = file.read()
+        _entries(path, found)
+        # An editor may have left the last line without its end.
+        file.write((b"" if found.endswith(b"\n") or not found else b"\n") + line.encode())
     return entry
 
 
@@ -85,16 +86,39 @@ def read(path: Path) -> list[Entry]:
     """Return the entries of a board, oldest first; none where there is no file.
 
     Raises:
-        InputError: the file is not a board.
+        InputError: the file is not a board, or somebody holds it for too long.
     """
     if not path.exists():
-        if not path.absolute().parent.is_dir():
-            raise InputError(f"there is no folder '{path.parent}' for the leaderboard")
+        _check_folder(path)
         return []
-    if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+    with _opened(path, "rb") as file:
+        return _entries(path, file.read())
+
+
+@contextmanager
+def _opened(path: Path, mode: str) -> Iterator[IO[bytes]]:
+    """Open a board while nobody else appends to it."""
+    _check_folder(path)
+    if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
         raise InputError(f"'{path}' is not a leaderboard")
+    with path.open(mode) as file:
+        try:
+            locks.take(file.fileno(), shared=mode == "rb", patience_s=_PATIENCE_S)
+        except BlockingIOError:
+            raise InputError(f"another process holds '{path}'; try again later") from None
+        except OSError:
+            pass  # A file system without locks: a line is still appended in one write.
+        yield file
+
+
+def _check_folder(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{path.parent}' for the leaderboard")
+
+
+def _entries(path: Path, text: bytes) -> list[Entry]:
     entries = []
-    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         if line.strip():
             try:
                 entries.append(_entry(json.loads(line)))

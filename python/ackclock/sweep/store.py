@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
@@ -124,15 +123,10 @@ class Store:
         self.path.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            deadline = time.monotonic() + _PATIENCE_S
-            while True:
-                try:
-                    locks.take(descriptor)
-                    break
-                except OSError:
-                    if time.monotonic() > deadline:
-                        raise SweepBusyError(self._busy()) from None
-                    time.sleep(0.02)
+            try:
+                locks.take(descriptor, patience_s=_PATIENCE_S)
+            except OSError:
+                raise SweepBusyError(self._busy()) from None
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()} {socket.gethostname()}\n".encode())
             yield descriptor
