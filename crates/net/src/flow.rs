@@ -278,7 +278,7 @@ impl TcpFlow {
             self.digest.value(),
             stats.segments_sent,
             stats.retransmissions,
-            stats.timeouts,
+            stats.timeouts.into(),
             self.connection.bytes_delivered(),
             self.finish.unwrap_or(Time::NEVER).as_ns(),
         ] {

@@ -24,4 +24,4 @@ pub use channel::{Chance, Channel, ChannelStats, Harm, Service};
 pub use flow::{Drops, Endpoint, Flow, OnWire, Stopped, TcpFlow, UdpFlow};
 pub use hop::Hop;
 pub use packet::{Ecn, Kind, Packet};
-pub use world::{ChannelChange, Counters, Crowd, Division, Mail, Network, Part, World};
+pub use world::{ChannelChange, Counters, Crowd, Division, Mail, Mark, Network, Part, World};

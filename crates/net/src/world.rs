@@ -6,12 +6,14 @@ mod crowd;
 mod hosts;
 mod joined;
 mod links;
+mod mark;
 mod network;
 mod part;
 mod stop;
 
 pub use boundary::{Boundary, Whole};
 pub use crowd::Crowd;
+pub use mark::Mark;
 pub use network::{ChannelChange, Counters, Network};
 pub use part::{Division, Mail, Part};
 
@@ -85,6 +87,8 @@ pub struct World<Q: EventQueue, R, B = Whole> {
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
     burst: Vec<Leaving>,
+    /// Where figures begin, if that is not the start.
+    mark: Option<Box<Mark>>,
     boundary: B,
 }
 
@@ -161,6 +165,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             timers,
             messages: Vec::new(),
             burst: Vec::new(),
+            mark: None,
             boundary,
         }
     }
@@ -238,7 +243,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         self.run_until(self.net.end, budget)
     }
 
-    fn run_until(&mut self, end: Time, budget: u64) -> bool {
+    /// Runs until then, or for at most `budget` events; true if that is reached, or the run is over before.
+    pub fn run_until(&mut self, end: Time, budget: u64) -> bool {
         self.budget = budget;
         while self.budget > 0 {
             self.budget -= 1;
@@ -303,6 +309,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// the latest one to which a packet was walked.
     pub fn close(&mut self) {
         while !self.catch_up(u64::MAX) {}
+        self.count_to_now();
+    }
+
+    /// Brings the counters to the present moment; nothing can run after that.
+    fn count_to_now(&mut self) {
         for index in 0..self.net.channels.len() {
             if B::IS_PART && R::ON {
                 self.recorder.at(Moment::at_end(index as u32));
@@ -347,8 +358,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 }
             }
         }
-        for channel in &self.net.channels {
+        for (index, channel) in self.net.channels.iter().enumerate() {
             let stats = channel.stats();
+            let (packets_max, wait_max) = self.extremes(index);
             for value in [
                 stats.packets,
                 stats.bytes,
@@ -356,8 +368,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 stats.drops,
                 stats.losses,
                 stats.wait_ns as u64,
-                u64::from(stats.packets_max),
-                stats.wait_max.as_ns(),
+                u64::from(packets_max),
+                wait_max.as_ns(),
             ] {
                 digest.add(value);
             }

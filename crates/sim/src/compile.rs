@@ -105,11 +105,12 @@ pub(crate) fn build(
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
     }
-    // Walking runs ahead of time, so the end must be known and links must not change meanwhile. A walked packet may count
+    // Walking runs ahead of time, so the end must be known, links must not change meanwhile, and figures must begin at the
+    // start. A walked packet may count
     // as gone, and its answer as made, before its time: where there may be too many, the run starts again, with nothing walked.
     let stop = &scenario.stop;
     let watched = Crowd::can_watch(stop.max_packets, flows.len()) && !scenario.has_programs();
-    let limited = stop.events.is_some() || !watched;
+    let limited = stop.events.is_some() || scenario.warmup.is_some() || !watched;
     let foreseeable = service == Service::Fused && !stop.flows_complete && !limited;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     let walkable = if shortcuts.walked && foreseeable && steady {

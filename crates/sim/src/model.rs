@@ -27,6 +27,8 @@ pub struct Scenario {
     pub routing: Chosen,
     /// Order of simultaneous events.
     pub ties: Chosen,
+    /// Figures of the run begin here, if that is not its start.
+    pub warmup: Option<Time>,
     /// When the run ends.
     pub stop: Stop,
     /// Seed of all random streams.

@@ -9,7 +9,7 @@ use crate::summary::{Totals, summarise, summarise_in_rows};
 use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
 use ackclock_net::world::{Boundary, FEW_COPIES};
-use ackclock_net::{Counters, Endpoint, Network, Service, World};
+use ackclock_net::{Counters, Endpoint, Mark, Network, Service, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
@@ -24,6 +24,16 @@ pub type Rows<'a> = &'a mut dyn FnMut(&[u8]);
 /// A world of any kind of queue and recorder.
 pub(crate) trait AnyWorld: Send + Sync {
     fn run(&mut self, budget: u64) -> bool;
+    /// See [`World::run_until`], [`World::mark`], [`World::marked`]. What has a warm-up is not divided.
+    fn run_until(&mut self, _end: Time, _budget: u64) -> bool {
+        unreachable!("one thread runs to the end of a warm-up")
+    }
+    fn mark(&mut self) {
+        unreachable!("one thread ends a warm-up")
+    }
+    fn marked(&self) -> Option<&Mark> {
+        None
+    }
     fn now(&self) -> Time;
     fn counters(&self) -> Counters;
     fn active_flows(&self) -> usize;
@@ -91,6 +101,18 @@ impl Recording for Columns {
 impl<Q: EventQueue + Send + Sync, R: Recording, B: Boundary> AnyWorld for World<Q, R, B> {
     fn run(&mut self, budget: u64) -> bool {
         World::run(self, budget)
+    }
+
+    fn run_until(&mut self, end: Time, budget: u64) -> bool {
+        World::run_until(self, end, budget)
+    }
+
+    fn mark(&mut self) {
+        World::mark(self);
+    }
+
+    fn marked(&self) -> Option<&Mark> {
+        World::marked(self)
     }
 
     fn now(&self) -> Time {
@@ -247,7 +269,7 @@ impl Simulation {
             self.start_again();
         }
         if self.scenario.record.is_off() {
-            self.done = self.done || (budget > 0 && self.world.run(budget));
+            self.done = self.done || (budget > 0 && self.run(budget));
             if self.world.is_doubtful() {
                 self.start_again();
             }
@@ -256,7 +278,7 @@ impl Simulation {
         let mut left = budget;
         while left > 0 && !self.done && !self.full {
             let turn = left.min(LOOK_AFTER - self.world.counters().events % LOOK_AFTER);
-            self.done = self.world.run(turn);
+            self.done = self.run(turn);
             left -= turn;
             if self.world.is_doubtful() {
                 self.start_again();
@@ -268,6 +290,22 @@ impl Simulation {
             }
         }
         self.done || self.full || self.events_left() == 0
+    }
+
+    /// Runs at most `budget` events in one thread, and takes note where the warm-up ends. True if the run is over.
+    fn run(&mut self, budget: u64) -> bool {
+        let Some(warmup) = self.scenario.warmup.filter(|_| self.world.marked().is_none()) else {
+            return self.world.run(budget);
+        };
+        let before = self.world.counters().events;
+        if !self.world.run_until(warmup, budget) {
+            return false;
+        }
+        if self.world.now() < warmup {
+            return true;
+        }
+        self.world.mark();
+        self.world.run(budget.saturating_sub(self.world.counters().events - before))
     }
 
     /// Why one thread has to say where the limit of records ends the run.
@@ -365,11 +403,15 @@ impl Simulation {
     /// Ends the run, wherever it is, and sums it up.
     pub fn figures(&mut self) -> Figure<'_> {
         let totals = self.close();
-        summarise(&self.scenario, self.world.network(), totals)
+        summarise(&self.scenario, self.world.network(), self.world.marked(), totals)
     }
 
     /// Ends the run, wherever it is.
     fn close(&mut self) -> Totals {
+        if self.scenario.warmup.is_some() && self.world.marked().is_none() {
+            // It ends within its warm-up.
+            self.world.mark();
+        }
         self.world.close();
         Totals {
             end: self.world.now(),
@@ -396,10 +438,10 @@ impl Simulation {
     pub fn finish_as_text(mut self, rows: Option<Rows<'_>>) -> (Vec<u8>, Vec<Table>) {
         let mut text = Vec::new();
         let totals = self.close();
-        let network = self.world.network();
+        let (network, mark) = (self.world.network(), self.world.marked());
         match rows {
-            Some(rows) => summarise_in_rows(&self.scenario, network, totals, rows),
-            None => summarise(&self.scenario, network, totals),
+            Some(rows) => summarise_in_rows(&self.scenario, network, mark, totals, rows),
+            None => summarise(&self.scenario, network, mark, totals),
         }
         .write(&mut text);
         (text, self.into_tables())

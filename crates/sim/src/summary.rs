@@ -2,13 +2,16 @@
 //!
 //! Means are time averages for queues and windows, sample averages for round-trip times. A flow's
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
-//! the end of the run where it did not finish.
+//! the end of the run where it did not finish. After a warm-up all this is of the time since its end, but for moments and
+//! for what the scenario says.
 
 use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use crate::spaced;
-use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, Stopped, TcpFlow, UdpFlow};
-use ackclock_tcp::{Ends, SenderStats};
+use ackclock_net::{
+    Channel, Counters, Drops, Endpoint, Flow, Mark, Network, Stopped, TcpFlow, UdpFlow,
+};
+use ackclock_tcp::{Connection, Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use std::cell::RefCell;
@@ -38,9 +41,14 @@ pub struct Totals {
     pub full: bool,
 }
 
-/// The summary of a closed run.
-pub fn summarise<'a>(scenario: &'a Scenario, network: &'a Network, totals: Totals) -> Figure<'a> {
-    let run = Closed { scenario, network, totals };
+/// The summary of a closed run; of the time since the mark, if there is one.
+pub fn summarise<'a>(
+    scenario: &'a Scenario,
+    network: &'a Network,
+    mark: Option<&'a Mark>,
+    totals: Totals,
+) -> Figure<'a> {
+    let run = Closed { scenario, network, mark, totals };
     let (mut flows, mut links) = (Vec::new(), Vec::new());
     let whole = run.visit(&mut |name, flow| flows.push((name, flow)), &mut |name, ways| {
         links.push((name, ways));
@@ -54,10 +62,11 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &'a Network, totals: Total
 pub fn summarise_in_rows<'a>(
     scenario: &'a Scenario,
     network: &'a Network,
+    mark: Option<&'a Mark>,
     totals: Totals,
     rows: &mut dyn FnMut(&[u8]),
 ) -> Figure<'a> {
-    let run = Closed { scenario, network, totals };
+    let run = Closed { scenario, network, mark, totals };
     let pieces = RefCell::new(Pieces { text: Vec::new(), count: 0, rows });
     let mut flows = None;
     let whole =
@@ -112,6 +121,7 @@ impl Pieces<'_> {
 struct Closed<'a> {
     scenario: &'a Scenario,
     network: &'a Network,
+    mark: Option<&'a Mark>,
     totals: Totals,
 }
 
@@ -145,12 +155,13 @@ impl<'a> Closed<'a> {
         };
         for (index, model) in self.scenario.flows.iter().enumerate() {
             let (figure, got, finished) = self.flow(index, model);
+            // Who has not begun shares nothing yet; who has begun and gets nothing counts.
+            let got = got.filter(|_| self.network.flows[index].start < self.totals.end);
             let count = |name| figure.get(name).count().unwrap_or(0);
             whole.retransmissions += count("retransmissions");
             whole.timeouts += count("timeouts");
             whole.bytes_on_wire += count("bytes_on_wire");
-            // Who has not begun shares nothing yet; who has begun and gets nothing counts.
-            if self.network.flows[index].start < self.totals.end {
+            if let Some(got) = got {
                 whole.goodputs.push(got.rate());
                 whole.got = Some(whole.got.map_or(got, |others| others.with(got)));
             }
@@ -158,6 +169,7 @@ impl<'a> Closed<'a> {
             on_flow(&model.id, figure);
         }
         // Channels come in the order of links, both directions of one together.
+        let mut earlier = self.mark.map(|mark| mark.channels.iter());
         for ways in self.network.channels.chunk_by(|one, next| one.link() == next.link()) {
             let link = &self.scenario.links[ways[0].link() as usize];
             let mut figure = group! {};
@@ -165,7 +177,8 @@ impl<'a> Closed<'a> {
                 let name = direction::NAMES[channel.direction() as usize];
                 let back = channel.direction() == direction::BACKWARD;
                 let model = if back { &link.backward } else { &link.forward };
-                let way = link_summary(channel, model, self.totals.end);
+                let before = earlier.as_mut().and_then(Iterator::next);
+                let way = link_summary(channel, before, model, [self.from(), self.totals.end]);
                 whole.consider(&link.id, name, &way);
                 figure.add(name, way);
             }
@@ -174,22 +187,27 @@ impl<'a> Closed<'a> {
         whole
     }
 
-    /// The figures of a flow, what it got, and whether it is done.
-    fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, Got, bool) {
-        let Self { scenario, network, totals: Totals { end, .. } } = *self;
+    /// Where figures begin.
+    fn from(&self) -> Time {
+        self.mark.map_or(Time::ZERO, |mark| mark.at)
+    }
+
+    /// The figures of a flow, what it got unless it was done before the mark, and whether it is done.
+    fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, Option<Got>, bool) {
+        let Self { scenario, network, mark, totals: Totals { end, .. } } = *self;
         let flow = &network.flows[index];
+        let since = Since { mark: mark.map(|mark| (mark.at, &mark.flows[index])), flow };
         let (mut summary, got, finished) = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
+            Endpoint::Tcp(tcp) => tcp_flow(scenario, model, since, tcp, end),
             Endpoint::Stopped(Stopped { tcp, until }) => {
-                tcp_flow(scenario, model, flow, tcp, *until)
+                tcp_flow(scenario, model, since, tcp, *until)
             }
-            Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
+            Endpoint::Udp(udp) => udp_flow(scenario, model, since, udp, end),
         };
-        let wire = flow.on_wire();
-        summary.add("packets_on_wire", wire.packets);
-        summary.add("bytes_on_wire", wire.bytes);
+        summary.add("packets_on_wire", since.count(|flow| flow.on_wire().packets));
+        summary.add("bytes_on_wire", since.count(|flow| flow.on_wire().bytes));
         summary.add("stopped_s", secs(flow.stopped));
-        let to_end = to_end(&summary, flow.start, end);
+        let to_end = got.and_then(|_| to_end(&summary, since.from(), end));
         summary.add("goodput_to_end_bytes_per_s", to_end);
         let paths = network.paths(index);
         let link = |channel: &&Channel| &*scenario.links[channel.link() as usize].id;
@@ -198,7 +216,7 @@ impl<'a> Closed<'a> {
         if let Transport::Tcp(tcp) = &model.transport {
             summary.add("path_rtt_s", paths.map(|paths| path_rtt(scenario, &paths, tcp)));
         }
-        let mut drops = flow.drops.clone();
+        let mut drops = since.drops();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
         let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
@@ -220,7 +238,9 @@ impl<'a> Closed<'a> {
         };
         let counters = &totals.counters;
         let dropped = by_reason(|code| counters.dropped[code as usize]);
-        group! {
+        let in_all = |counters: &Counters| counters.dropped.iter().sum::<u64>();
+        let dropped_before = self.mark.map_or(0, |mark| in_all(&mark.counters));
+        let mut head = group! {
             "ackclock": env!("CARGO_PKG_VERSION"),
             "scenario": &scenario.name,
             "seed": scenario.seed,
@@ -241,13 +261,17 @@ impl<'a> Closed<'a> {
                 "retransmissions": whole.retransmissions,
                 "timeouts": whole.timeouts,
                 "bytes_on_wire": whole.bytes_on_wire,
-                "packets_dropped": counters.dropped.iter().sum::<u64>(),
+                "packets_dropped": in_all(counters) - dropped_before,
             },
             "bottleneck": whole.busiest.map(|(_, figure)| figure),
             "flows": flows,
             "links": links,
             "fairness_jain": jain(&whole.goodputs),
+        };
+        if let Some(warmup) = scenario.warmup {
+            head.add("warmup_s", warmup.as_secs());
         }
+        head
     }
 }
 
@@ -296,6 +320,58 @@ fn secs(time: Option<Time>) -> Option<f64> {
 
 fn secs_since(start: Time, end: Option<Time>) -> Option<f64> {
     end.map(|end| end.since(start).as_secs())
+}
+
+/// A flow, and what it was like at the mark, if there is one.
+#[derive(Clone, Copy)]
+struct Since<'a> {
+    flow: &'a Flow,
+    mark: Option<(Time, &'a Flow)>,
+}
+
+impl Since<'_> {
+    /// Where its figures begin.
+    fn from(self) -> Time {
+        self.mark.map_or(self.flow.start, |(at, _)| self.flow.start.max(at))
+    }
+
+    /// What it got until then, if it was not done before the mark.
+    fn got(self, bytes: u64, done: Option<Time>, end: Time) -> Option<Got> {
+        let last = done.or(self.flow.stopped);
+        let before = self.mark.is_some_and(|(at, _)| last.is_some_and(|last| last <= at));
+        (!before).then(|| Got { bytes, from: self.from(), until: done.unwrap_or(end) })
+    }
+
+    /// How much of something that is counted came since the mark.
+    fn count(self, of: impl Fn(&Flow) -> u64) -> u64 {
+        of(self.flow) - self.mark.map_or(0, |(_, before)| of(before))
+    }
+
+    /// Its dropped packets by place and reason.
+    fn drops(self) -> Vec<Drops> {
+        let mut drops = self.flow.drops.clone();
+        let before = self.mark.map_or(&[][..], |(_, flow)| &flow.drops);
+        for earlier in before {
+            let place = |drops: &Drops| (drops.link, drops.direction, drops.reason);
+            let same = drops.iter_mut().find(|drops| place(drops) == place(earlier));
+            same.expect("drops stay counted").packets -= earlier.packets;
+        }
+        drops.retain(|drops| drops.packets > 0);
+        drops
+    }
+}
+
+fn tcp_of(flow: &Flow) -> &TcpFlow {
+    match &flow.endpoint {
+        Endpoint::Tcp(tcp) => tcp,
+        Endpoint::Stopped(Stopped { tcp, .. }) => tcp,
+        Endpoint::Udp(_) => unreachable!("a flow of another kind"),
+    }
+}
+
+fn udp_of(flow: &Flow) -> &UdpFlow {
+    let Endpoint::Udp(udp) = &flow.endpoint else { unreachable!("a flow of another kind") };
+    udp
 }
 
 /// New bytes that a flow, or several, got between two moments.
@@ -349,19 +425,23 @@ fn ends<'a>(scenario: &'a Scenario, model: &FlowModel) -> (&'a str, &'a str) {
 fn tcp_flow<'a>(
     scenario: &'a Scenario,
     model: &'a FlowModel,
-    flow: &Flow,
+    since: Since<'_>,
     tcp: &TcpFlow,
     end: Time,
-) -> (Figure<'a>, Got, bool) {
+) -> (Figure<'a>, Option<Got>, bool) {
     let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
     let (from, to) = ends(scenario, model);
+    let flow = since.flow;
+    let connection = |of: fn(&Connection) -> u64| since.count(|flow| of(&tcp_of(flow).connection));
+    let count =
+        |of: fn(&SenderStats) -> u64| since.count(|flow| of(tcp_of(flow).connection.stats()));
     let stats = tcp.connection.stats();
     let window = tcp.connection.window();
     let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
     let until = tcp.finish_ack.or(flow.stopped).unwrap_or(end);
-    let delivered = tcp.connection.bytes_delivered();
-    let got = Got { bytes: delivered, from: flow.start, until: tcp.finish.unwrap_or(end) };
-    let sampled = stats.rtt_samples > 0;
+    let delivered = connection(Ends::bytes_delivered);
+    let got = since.got(delivered, tcp.finish, end);
+    let samples = count(|stats| stats.rtt_samples);
     let summary = group! {
         "transport": "tcp",
         "cc": &settings.cc.kind,
@@ -378,24 +458,24 @@ fn tcp_flow<'a>(
         "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
         "bytes_delivered": delivered,
-        "goodput_bps": got.rate(),
-        "segments_sent": stats.segments_sent,
-        "bytes_sent": stats.bytes_sent,
-        "retransmissions": stats.retransmissions,
-        "spurious_retransmissions": tcp.connection.duplicates(),
-        "timeouts": stats.timeouts,
-        "fast_retransmits": stats.fast_retransmits,
-        "ecn_reductions": tcp.connection.ecn_reductions(),
-        "segments_dropped": flow.dropped,
-        "duplicates_received": tcp.connection.duplicates(),
-        "reordered_received": tcp.connection.reordered(),
-        "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
-        "rtt_s": sampled.then(|| group! {
+        "goodput_bps": got.map(Got::rate),
+        "segments_sent": count(|stats| stats.segments_sent),
+        "bytes_sent": count(|stats| stats.bytes_sent),
+        "retransmissions": count(|stats| stats.retransmissions),
+        "spurious_retransmissions": connection(Ends::duplicates),
+        "timeouts": count(|stats| stats.timeouts.into()),
+        "fast_retransmits": count(|stats| stats.fast_retransmits.into()),
+        "ecn_reductions": connection(Ends::ecn_reductions),
+        "segments_dropped": since.count(|flow| flow.dropped),
+        "duplicates_received": connection(Ends::duplicates),
+        "reordered_received": connection(Ends::reordered),
+        "base_rtt_s": (stats.rtt_samples > 0).then(|| stats.base_rtt().as_secs()),
+        "rtt_s": (samples > 0).then(|| group! {
             "min": stats.rtt_min.as_secs(),
-            "mean": mean_rtt(stats),
+            "mean": mean_rtt(stats, since, samples),
             "max": stats.rtt_max.as_secs(),
         }),
-        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| group! {
+        "cwnd_bytes": stats.cwnd(since.from(), until).map(|(mean, max)| group! {
             "mean": mean * bytes_per_unit,
             "max": max * bytes_per_unit,
         }),
@@ -406,17 +486,18 @@ fn tcp_flow<'a>(
 fn udp_flow<'a>(
     scenario: &'a Scenario,
     model: &'a FlowModel,
-    flow: &Flow,
+    since: Since<'_>,
     udp: &UdpFlow,
     end: Time,
-) -> (Figure<'a>, Got, bool) {
+) -> (Figure<'a>, Option<Got>, bool) {
     let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let finished = udp.complete;
-    let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
-    let got = Got { bytes: udp.bytes_received, from: flow.start, until };
+    let (flow, finished) = (since.flow, udp.complete);
+    let count = |of: fn(&UdpFlow) -> u64| since.count(|flow| of(udp_of(flow)));
+    let received = count(|udp| udp.bytes_received);
+    let got = since.got(received, udp.last_arrival.filter(|_| finished), end);
     let summary = group! {
         "transport": "udp",
         "cc": Figure::None,
@@ -429,12 +510,12 @@ fn udp_flow<'a>(
         "source": &source.kind,
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
-        "bytes_delivered": udp.bytes_received,
-        "marks_received": udp.marked,
-        "goodput_bps": got.rate(),
-        "segments_sent": udp.sent,
-        "bytes_sent": udp.writer.written(),
-        "segments_dropped": flow.dropped,
+        "bytes_delivered": received,
+        "marks_received": count(|udp| udp.marked),
+        "goodput_bps": got.map(Got::rate),
+        "segments_sent": count(|udp| udp.sent.into()),
+        "bytes_sent": count(|udp| udp.writer.written()),
+        "segments_dropped": since.count(|flow| flow.dropped),
     };
     (summary, got, finished)
 }
@@ -446,41 +527,65 @@ fn by_reason<'a>(count: impl Fn(i32) -> u64) -> Vec<(&'a str, Figure<'a>)> {
 }
 
 /// Seconds; never beyond the samples, whatever the division makes of equal ones.
-fn mean_rtt(stats: &SenderStats) -> f64 {
-    let mean = stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9;
+fn mean_rtt(stats: &SenderStats, since: Since<'_>, samples: u64) -> f64 {
+    let before = since.mark.map_or(0, |(_, flow)| tcp_of(flow).connection.stats().rtt_sum_ns);
+    let mean = (stats.rtt_sum_ns - before) as f64 / samples as f64 / 1e9;
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'a> {
+/// The figures of a direction of a link, which was like `before` at the mark, between two moments.
+fn link_summary<'a>(
+    channel: &Channel,
+    before: Option<&Channel>,
+    model: &Direction,
+    [from, end]: [Time; 2],
+) -> Figure<'a> {
+    // Packets that waited at the mark may have been dropped since: then they, and their waits, count no more.
+    let since = |of: &dyn Fn(&Channel) -> u64| of(channel).saturating_sub(before.map_or(0, of));
+    let area = |of: fn(&Channel) -> u128| of(channel).saturating_sub(before.map_or(0, of));
     let stats = channel.stats();
-    let span = end.as_ns() as f64;
-    let [dropped_packets, dropped_bytes] = channel.dropped_wait();
+    let span = end.since(from).as_ns() as f64;
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
-    // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all
-    // of them can be longer than the run, by a nanosecond each.
-    let busy = channel.carried_share(end).map_or_else(|| channel.busy_ns(), |share| share * span);
-    debug_assert!(busy <= span * (1.0 + 1e-9) + (stats.packets + 1) as f64, "{busy} of {span} ns");
-    let entered = stats.packets + stats.unfinished;
-    let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
-    let longest = stats.wait_max.max(channel.longest_kept(end)).as_secs();
-    let mut drops = by_reason(|code| channel.dropped(code));
+    let packets = since(&|channel| channel.stats().packets);
+    let bytes = since(&|channel| channel.stats().bytes);
+    // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all of them can be longer
+    // than the span, by a nanosecond each. Where the rate follows a rule, a packet counts when all of it is transmitted.
+    let busy = match channel.offered_bytes(end) {
+        Some(offered) => {
+            let offered = offered - before.and_then(|_| channel.offered_bytes(from)).unwrap_or(0.0);
+            if offered > 0.0 { bytes as f64 / offered * span } else { 0.0 }
+        }
+        None => {
+            let busy = channel.busy_ns() - before.map_or(0.0, Channel::busy_ns);
+            let most = span * (1.0 + 1e-9) + (packets + 2) as f64;
+            debug_assert!(busy <= most, "{busy} of {span} ns");
+            busy
+        }
+    };
+    let entered = since(&|channel| channel.stats().packets + channel.stats().unfinished);
+    let waits = area(|channel| channel.stats().wait_ns);
+    let mean_wait = if entered > 0 { waits as f64 / entered as f64 / 1e9 } else { 0.0 };
+    let longest = channel.longest_wait(end).as_secs();
+    let queued = area(|channel| channel.stats().wait_ns + channel.dropped_wait()[0]);
+    let queued_bytes = area(|channel| channel.stats().wait_byte_ns + channel.dropped_wait()[1]);
+    let mut drops = by_reason(|code| since(&|channel| channel.dropped(code)));
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     group! {
         "utilization": if span > 0.0 { (busy / span).min(1.0) } else { 0.0 },
-        "bytes_carried": stats.bytes,
-        "packets_carried": stats.packets,
+        "bytes_carried": bytes,
+        "packets_carried": packets,
         "packets_dropped": dropped,
         "queue_limit": group! {
             "packets": model.queue.optional_int("limit_packets"),
             "bytes": model.queue.optional_int("limit_bytes"),
         },
         "drops": drops,
-        "marks": channel.marked(),
-        "corrupted": channel.corrupted(),
-        "duplicated": channel.duplicated(),
-        "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
-        "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
+        "marks": since(&Channel::marked),
+        "corrupted": since(&Channel::corrupted),
+        "duplicated": since(&Channel::duplicated),
+        "queue_packets": group! { "mean": over_time(queued), "max": stats.packets_max },
+        "queue_bytes": group! { "mean": over_time(queued_bytes), "max": stats.bytes_max },
         "queueing_delay_s": group! { "mean": mean_wait.min(longest), "max": longest },
     }
 }

@@ -80,6 +80,13 @@ pub static SCENARIO: &[Param] = &[
         "Order of simultaneous events.",
     ),
     Param::optional("stop", Kind::Object(STOP), "", "When the run ends."),
+    Param::optional(
+        "warmup",
+        Kind::Time,
+        "none",
+        "Figures of the run count from this time on; records hold the whole run.",
+    )
+    .at_least("1 ns"),
     Param::new("seed", Kind::Count, "1", "Seed of all random streams."),
     Param::new("record", Kind::Registered(RECORD), "all", "Which tables are recorded."),
 ];

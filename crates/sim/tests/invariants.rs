@@ -2,7 +2,7 @@
 
 mod common;
 
-use ackclock_sim::model::{Node, Record, Scenario};
+use ackclock_sim::model::{Node, Record, Scenario, Stop};
 use ackclock_sim::{Output, Shortcuts, Simulation};
 use ackclock_trace::{Column, Keep, OF_SENDERS, Table, packet_kind};
 use ackclock_units::Time;
@@ -20,6 +20,41 @@ use std::collections::BTreeMap;
 fn rows(columns: &[(&str, Column)]) -> Vec<Vec<u64>> {
     let columns: Vec<Vec<u64>> = columns.iter().map(|(_, column)| bits_of(column)).collect();
     (0..columns[0].len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
+}
+
+/// The places of everything that a summary counts of flows and links.
+fn places(summary: &Value) -> Vec<String> {
+    const COUNTED: [&str; 16] = [
+        "bytes_delivered",
+        "segments_sent",
+        "bytes_sent",
+        "retransmissions",
+        "timeouts",
+        "fast_retransmits",
+        "ecn_reductions",
+        "segments_dropped",
+        "duplicates_received",
+        "reordered_received",
+        "packets_on_wire",
+        "bytes_on_wire",
+        "marks_received",
+        "bytes_carried",
+        "packets_carried",
+        "packets_dropped",
+    ];
+    let members = |place: &str| {
+        let found = summary.pointer(place).and_then(Value::as_object);
+        let inside = found.into_iter().flatten();
+        inside.map(|(name, _)| format!("{place}/{name}")).collect::<Vec<_>>()
+    };
+    let ways = members("/links").into_iter().flat_map(|link| members(&link));
+    let entries: Vec<String> = members("/flows").into_iter().chain(ways).collect();
+    let counted = |place: &String| COUNTED.iter().any(|name| place.ends_with(&format!("/{name}")));
+    let figures = entries.iter().flat_map(|entry| members(entry)).filter(counted);
+    let drops = entries.iter().flat_map(|entry| members(&format!("{entry}/drops")));
+    let mut places: Vec<String> = figures.chain(drops).collect();
+    places.extend(members("/totals").into_iter().filter(|place| !place.ends_with("goodput_bps")));
+    places
 }
 
 /// Switching the engine's shortcuts off, one by one and all together, changes no result. A fair share of the
@@ -103,6 +138,42 @@ proptest! {
         for (name, columns) in &senders.tables {
             let (_, all) = first.tables.iter().find(|(table, _)| table == name).unwrap();
             prop_assert_eq!(rows(columns), rows(all), "{}", name);
+        }
+    }
+
+    /// A warm-up changes only figures, and those are what came after it: the whole run less a run that ends with the warm-up.
+    #[test]
+    fn a_warmup_is_left_out(scenario in scenario(), share in 1_u64..100) {
+        let end = Time::from_ns(scenario.stop.at_latest.as_ns() * share / 100);
+        let warm = Scenario { warmup: Some(end), ..scenario.clone() };
+        let stop = Stop { at_latest: end, ..scenario.stop.clone() };
+        let short = run(Simulation::new(Scenario { stop, ..scenario.clone() })).summary;
+        let whole = run(Simulation::new(scenario.clone())).summary;
+        let rest = run(Simulation::new(warm.clone())).summary;
+        prop_assert_eq!(&rest["digest"], &whole["digest"]);
+        let slow = run(Simulation::with(warm, ALL_OFF)).summary;
+        prop_assert_eq!(result(slow), result(rest.clone()));
+        for place in places(&whole) {
+            let of = |summary: &Value| summary.pointer(&place).unwrap().as_f64().unwrap();
+            prop_assert_eq!(of(&rest), of(&whole) - of(&short), "{}", place);
+        }
+        let span = |summary: &Value, from: f64| summary["end_s"].as_f64().unwrap() - from;
+        for link in scenario.links.iter() {
+            // Where the rate follows a rule, the utilisation is a share of what the link could have carried.
+            let steady = [&link.forward, &link.backward].iter().all(|way| way.rates.is_none());
+            let figures: &[&str] =
+                if steady { &["queue_packets/mean", "utilization"] } else { &["queue_packets/mean"] };
+            let places = whole["links"][&link.id].as_object().unwrap().keys();
+            let places = places.flat_map(|way| figures.iter().map(move |name| (way, name)));
+            for place in places.map(|(way, name)| format!("/links/{}/{way}/{name}", link.id)) {
+                let area = |summary: &Value, from: f64| {
+                    summary.pointer(&place).unwrap().as_f64().unwrap() * span(summary, from)
+                };
+                let from = end.as_secs().min(span(&whole, 0.0));
+                let after = area(&whole, 0.0) - area(&short, 0.0);
+                let found = area(&rest, from);
+                prop_assert!((found - after).abs() < 1e-6, "{}: {} {}", place, found, after);
+            }
         }
     }
 

@@ -43,6 +43,7 @@ macro_rules! families {
             fn bytes_delivered(&self) -> u64;
             fn segment_bytes(&self) -> u16;
             fn stats(&self) -> &SenderStats;
+            fn stats_mut(&mut self) -> &mut SenderStats;
             fn duplicates(&self) -> u64;
             fn reordered(&self) -> u64;
             fn ecn_reductions(&self) -> u64;

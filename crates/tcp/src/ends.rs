@@ -185,6 +185,9 @@ pub trait Ends {
     /// What the sender counted.
     fn stats(&self) -> &SenderStats;
 
+    /// The same, to set a mark.
+    fn stats_mut(&mut self) -> &mut SenderStats;
+
     /// Segments that reached the receiver without bringing anything new.
     fn duplicates(&self) -> u64;
 
@@ -288,6 +291,10 @@ macro_rules! of_sender {
 
         fn stats(&self) -> &SenderStats {
             self.sender.stats()
+        }
+
+        fn stats_mut(&mut self) -> &mut SenderStats {
+            self.sender.stats_mut()
         }
     };
 }

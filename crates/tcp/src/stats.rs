@@ -14,9 +14,9 @@ pub struct SenderStats {
     pub rtt_sum_ns: u128,
     /// How many they are.
     pub rtt_samples: u64,
-    /// Least of them.
+    /// Least of them; since the mark, if there was one.
     pub rtt_min: Time,
-    /// Greatest of them.
+    /// Greatest of them; likewise.
     pub rtt_max: Time,
     /// Greatest window, in the sender's unit; zero before the start.
     cwnd_max: f64,
@@ -25,12 +25,14 @@ pub struct SenderStats {
     /// Since when it is what it is; never before the start and after the end.
     cwnd_since: Time,
     cwnd: f64,
+    /// Least round-trip time before the mark.
+    rtt_min_before: Time,
     /// Packets sent again.
     pub retransmissions: u64,
     /// Packets sent again because of gaps.
-    pub fast_retransmits: u64,
+    pub fast_retransmits: u32,
     /// Packets given up by the timer.
-    pub timeouts: u64,
+    pub timeouts: u32,
 }
 
 impl SenderStats {
@@ -49,6 +51,7 @@ impl SenderStats {
             cwnd_area: 0.0,
             cwnd_since: Time::NEVER,
             cwnd: 0.0,
+            rtt_min_before: Time::NEVER,
         }
     }
 
@@ -62,6 +65,24 @@ impl SenderStats {
     pub(crate) fn finish(&mut self, now: Time) {
         self.on_cwnd(now, self.cwnd);
         self.cwnd_since = Time::NEVER;
+    }
+
+    /// Extremes and means of windows begin anew here; `over` if the sender is gone. Sums go on.
+    pub fn mark(&mut self, now: Time, over: bool) {
+        if over {
+            self.cwnd_since = Time::NEVER;
+        }
+        self.on_cwnd(now, self.cwnd);
+        self.cwnd_area = 0.0;
+        self.cwnd_max = if self.cwnd_since == Time::NEVER { 0.0 } else { self.cwnd };
+        self.rtt_min_before = self.base_rtt();
+        (self.rtt_min, self.rtt_max) = (Time::NEVER, Time::ZERO);
+    }
+
+    /// Least round-trip time of the whole run.
+    #[inline]
+    pub fn base_rtt(&self) -> Time {
+        self.rtt_min.min(self.rtt_min_before)
     }
 
     #[inline]
@@ -84,8 +105,8 @@ impl SenderStats {
         self.cwnd = cwnd;
     }
 
-    /// Mean window from `start`, that of the flow, to `end`, when it was finished if it was, and the greatest one;
-    /// none if the flow has not started.
+    /// Mean window from `start`, that of the flow or the mark, to `end`, when it was finished if it was, and the
+    /// greatest one; none if the flow has not started, or was finished before the mark.
     pub fn cwnd(&self, start: Time, end: Time) -> Option<(f64, f64)> {
         if self.cwnd_max == 0.0 {
             return None;

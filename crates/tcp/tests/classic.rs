@@ -205,7 +205,7 @@ fn after_going_back(guard: &str) -> [Vec<(u64, Cause)>; 3] {
         script.ack(acked);
         let before = script.sender.stats().fast_retransmits;
         let sent = script.ack(acked);
-        assert_eq!(script.sender.stats().fast_retransmits - before, u64::from(!sent.is_empty()));
+        assert_eq!(script.sender.stats().fast_retransmits - before, u32::from(!sent.is_empty()));
         sent
     })
 }

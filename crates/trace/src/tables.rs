@@ -307,6 +307,9 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = true;
 
+            fn silent() -> Self {
+                Self::new(|_| Keep::None)
+            }
             fn at(&mut self, moment: Moment) {
                 self.moment = moment;
                 self.ids.at(moment);
@@ -329,6 +332,9 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = false;
 
+            fn silent() -> Self {
+                Self(Columns::silent())
+            }
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.0.ids
             }

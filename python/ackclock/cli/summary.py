@@ -71,7 +71,19 @@ def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any])
         "[/bold yellow]",
     }
     reason = ends.get(summary["stop_reason"], summary["stop_reason"])
-    console.print(f"[dim]Ended:[/dim] {figures.seconds(summary['end_s'])} simulated, {reason}\n")
+    console.print(f"[dim]Ended:[/dim] {figures.seconds(summary['end_s'])} simulated, {reason}")
+    if warmup := summary.get("warmup_s"):
+        console.print(f"[dim]Figures:[/dim] {_counted(warmup, summary['end_s'])}")
+    console.print()
+
+
+def _counted(warmup_s: float, end_s: float) -> str:
+    if end_s > warmup_s:
+        return f"from {figures.seconds(warmup_s)} on"
+    return (
+        "[bold yellow]none: the run ended within its warm-up of "
+        f"{figures.seconds(warmup_s)}[/bold yellow]"
+    )
 
 
 def _print_flows(

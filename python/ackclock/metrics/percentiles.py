@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ackclock.metrics.condense import by_names
@@ -19,6 +20,9 @@ _END = "end"
 _SAMPLES = {"rtt": ["rtt_s"]}
 _WAITS = {"transmissions": ["time_s", "entered_s"], "waiting": [_END, "time_s"]}
 """Tables, and the columns of which the first less the others is measured."""
+
+_WHEN = {"rtt": "time_s", "transmissions": "entered_s", "waiting": "time_s"}
+"""The moment that must not lie in the warm-up."""
 
 
 class Recorded(Protocol):
@@ -50,7 +54,8 @@ def with_percentiles(results: Recorded, shares: Mapping[str, float]) -> dict[str
     `rtt_s` of a flow has them where every sample was recorded (table `rtt`), `queueing_delay_s` of
     a link where every transmission was (tables `transmissions` and `waiting`): over the waits of
     all packets that entered, as the mean is; one that waits at the end counts with its wait until
-    then. Exact: the least value that this share does not exceed.
+    then. Exact: the least value that this share does not exceed. What was measured in the warm-up
+    does not count.
 
     Args:
         results: The run.
@@ -89,11 +94,16 @@ def _found(
 ) -> dict[tuple[str, ...], dict[str, float]]:
     """Percentiles of a column, or of the difference of two, of some tables, for each subject."""
     number = {name: i for i, name in enumerate(names)}
+    warmup_s = float(results.summary.get("warmup_s") or 0.0)
 
     def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         for table, (column, *since) in sources.items():
-            parts = pieces(results, table, [*subject, *since] + [column] * (column != _END))
+            measured = {*since, column, *([_WHEN[table]] if warmup_s else [])} - {_END}
+            parts = pieces(results, table, [*subject, *sorted(measured)])
             batches = (batch for part in parts for batch in part.to_batches(2**20))
+            if warmup_s:
+                when = pc.field(_WHEN[table])
+                batches = (batch.filter(when > warmup_s) for batch in batches)
             for batch, groups in by_names((pa.Table.from_batches([b]) for b in batches), subject):
                 end = np.full(len(batch), results.summary["end_s"])
                 values = end if column == _END else batch[column].to_numpy()

@@ -95,7 +95,8 @@ def draw_sweep(view: SweepView) -> Figure:
 
 def _of_run(view: View) -> Bars:
     flows = view.summary["flows"]
-    goodputs = {name: float(flows[name]["goodput_bps"]) for name in view.flows}
+    rates = {name: flows[name]["goodput_bps"] for name in view.flows}
+    goodputs = {name: float(rate) for name, rate in rates.items() if rate is not None}
     left_out = len(flows) - len(goodputs)
     return Bars(goodputs, jain(list(goodputs.values())), left_out=left_out)
 

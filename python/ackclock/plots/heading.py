@@ -51,6 +51,8 @@ def caption(view: View) -> str:
         parts.append(f"digest {str(summary['digest'])[:8]}")
     if summary.get("ackclock"):
         parts.append(f"Ackclock {summary['ackclock']}")
+    if warmup := summary.get("warmup_s"):
+        parts.append(f"figures from {quantities.number(warmup)} s on")
     if some := sampled(view.model):
         alike: dict[str, list[str]] = {}
         for table, kept in some.items():

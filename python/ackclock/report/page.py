@@ -79,7 +79,7 @@ def _others(view: View) -> str:
     others = [flow["goodput_bps"] for name, flow in flows.items() if name not in here]
     if not others:
         return ""
-    rate = quantities.rate(sum(others), binary=view.binary_rates)
+    rate = quantities.rate(sum(filter(None, others)), binary=view.binary_rates)
     shown = f"{len(view.flows):,} of {len(flows):,} flows are shown"
     return f"{shown}; the other {len(others):,} have {rate} together. "
 
@@ -133,10 +133,11 @@ def _head(runs: Mapping[str, Results]) -> str:
         summary = run.summary
         fairness = summary.get("fairness_jain")
         shared = fairness is not None and len(summary["flows"]) > 1
-        reason = summary["stop_reason"]
+        reason, warmup = summary["stop_reason"], summary.get("warmup_s")
         facts = {
             "Run": name if len(runs) > 1 else "",
             "Simulated": f"{quantities.number(summary['end_s'])} s",
+            "Figures from": f"{quantities.number(warmup)} s on" if warmup else "",
             "Ended early": "" if reason in ("flows-complete", "time") else reason,
             "Seed": summary["seed"],
             "Digest": summary["digest"],

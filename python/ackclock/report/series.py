@@ -60,7 +60,7 @@ def busiest(summary: Mapping[str, Any], flows: list[str], count: int) -> list[st
     """So many of these flows that got most, in the order given."""
     if len(flows) <= count:
         return flows
-    most = sorted(flows, key=lambda name: -summary["flows"][name]["goodput_bps"])[:count]
+    most = sorted(flows, key=lambda name: -(summary["flows"][name]["goodput_bps"] or 0.0))[:count]
     chosen = set(most)
     return [name for name in flows if name in chosen]
 

@@ -1,4 +1,4 @@
-//! The end of a run: counters are brought to the last moment.
+//! The end of a run, or of its warm-up: counters are brought to the last moment.
 
 use super::{Channel, Service};
 use crate::slots::{Entry, Slots};
@@ -44,6 +44,7 @@ impl Channel {
                 self.stats.wait_byte_ns += waited * size;
                 // The longest wait is that of all packets that entered, as in a fused channel.
                 self.stats.wait_max = self.stats.wait_max.max(start - time);
+                self.note_wait(time, start);
                 (start, carry) =
                     self.varying_end(start, carry, time, packet.size()).unwrap_or_else(|| {
                         let (span, rest) = self.serial.time(packet.size(), carry);
@@ -67,5 +68,39 @@ impl Channel {
             self.stats.wait_ns += waited;
             self.stats.wait_byte_ns += waited * u128::from(held.size());
         }
+    }
+
+    /// Extremes begin anew, with what waits now in an up-to-date copy, which gets those until now. The longest wait is that
+    /// of the packets that enter from now on.
+    pub(crate) fn mark(&mut self, now: Time, copy: &mut Self) {
+        let (packets, bytes) = (copy.queued(), copy.waiting_bytes);
+        let (own, copied) = (&mut self.stats, &mut copy.stats);
+        copied.packets_max = std::mem::replace(&mut own.packets_max, packets);
+        copied.bytes_max = std::mem::replace(&mut own.bytes_max, bytes);
+        match &mut self.served {
+            // Packets that wait now will be counted when they leave.
+            Some(served) => served.since_mark = Some((now, Time::ZERO)),
+            None => copied.wait_max = std::mem::take(&mut own.wait_max),
+        }
+    }
+
+    /// Served by events: a packet that entered then begins to be transmitted.
+    #[inline]
+    pub(super) fn note_wait(&mut self, entered: Time, start: Time) {
+        if let Some((mark, longest)) = self.served.as_mut().and_then(|s| s.since_mark.as_mut())
+            && entered > *mark
+        {
+            *longest = start.since(entered).max(*longest);
+        }
+    }
+
+    /// Longest wait of a packet that has entered, since the mark if there was one.
+    pub fn longest_wait(&self, now: Time) -> Time {
+        let since = self.served.as_ref().and_then(|served| served.since_mark);
+        let (mark, longest) =
+            since.map_or((None, self.stats.wait_max), |(at, own)| (Some(at), own));
+        let kept = self.kept_packets();
+        let counted = kept.iter().filter(|held| mark.is_none_or(|mark| held.entered > mark));
+        counted.map(|held| held.sojourn(now)).max().map_or(longest, |kept| kept.max(longest))
     }
 }

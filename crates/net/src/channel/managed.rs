@@ -66,11 +66,6 @@ impl Channel {
         })
     }
 
-    /// The longest time that a packet which a discipline keeps has waited.
-    pub fn longest_kept(&self, now: Time) -> Time {
-        self.kept_packets().iter().map(|held| held.sojourn(now)).max().unwrap_or(Time::ZERO)
-    }
-
     /// Whether there is another discipline than drop-tail.
     pub fn is_managed(&self) -> bool {
         self.managed.is_some()

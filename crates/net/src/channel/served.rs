@@ -46,6 +46,8 @@ pub(super) struct Served {
     ending: bool,
     /// Stamps of the arrivals of packets on the wire, for orders that need them.
     pub stamps: VecDeque<Stamp>,
+    /// When figures began, if that was not at the start, and the longest wait of a packet that has entered since.
+    pub since_mark: Option<(Time, Time)>,
 }
 
 impl Channel {
@@ -113,6 +115,7 @@ impl Channel {
     /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
     /// arrives.
     pub(super) fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
+        self.note_wait(entered, now);
         if self.unsteady {
             return self.begin_unsteady(now, carry, entered, packet);
         }
@@ -263,11 +266,9 @@ impl Channel {
         }
     }
 
-    /// Of what the link could have carried until then, the share that it carried; none where the rate is not one from
-    /// a table or a trace.
-    pub fn carried_share(&self, until: Time) -> Option<f64> {
-        let offered = self.served.as_ref()?.rates.as_ref()?.offered_bytes(until);
-        Some(if offered > 0.0 { self.stats.bytes as f64 / offered } else { 0.0 })
+    /// What the link could have carried until then, bytes; none where the rate is not one from a table or a trace.
+    pub fn offered_bytes(&self, until: Time) -> Option<f64> {
+        Some(self.served.as_ref()?.rates.as_ref()?.offered_bytes(until))
     }
 
     /// Served by events: notes the stamp of the arrival of the packet that has just started.

@@ -268,6 +268,12 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         }
     }
     let Some(latest) = stop.int("at_latest") else { return };
+    if let Some(warmup) = parts.rest.int("warmup").filter(|warmup| *warmup >= latest) {
+        let [text, end] = [warmup, latest].map(|time| Quantity::Time(time).to_string());
+        let fault = Fault::new(format!("nothing is left after {text}: the run is over at {end}"))
+            .hint("a shorter warm-up, or a later `stop.at_latest`");
+        problems.add(&Path::default().key("warmup"), &Value::from(text), fault);
+    }
     let seed = parts.rest.int("seed").unwrap_or_default();
     for (index, flow) in parts.flows.iter().enumerate() {
         let Some(start) = flow.start else { continue };

@@ -55,6 +55,8 @@ pub(super) fn synonym(key: &str, table: &[Param]) -> Option<&'static str> {
         ("src", "from"),
         ("switches", "routers"),
         ("time", "at_latest"),
+        ("warm_up", "warmup"),
+        ("warmup_period", "warmup"),
     ];
     let has = |name: &str| table.iter().any(|param| param.name == name);
     SYNONYMS.iter().find(|(other, name)| *other == key && has(name)).map(|(_, name)| *name)

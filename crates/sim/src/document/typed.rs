@@ -102,6 +102,7 @@ pub(super) fn scenario(
         flows: flows.into(),
         routing: chosen(rest, "routing"),
         ties: chosen(rest, "ties"),
+        warmup: rest.int("warmup").map(Time::from_ns),
         stop: Stop {
             flows_complete: text(stop, "when") == "flows-complete",
             at_latest: time(stop, "at_latest"),

@@ -26,6 +26,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
         "the run ends when the last flow is complete, and UDP flows are when each packet has arrived or was dropped, \
          wherever that is; `stop.when: time` lets it be divided"
             .to_owned()
+    } else if scenario.warmup.is_some() {
+        "figures count from the end of the warm-up on, when all of the network is looked at"
+            .to_owned()
     } else if stop.events.is_some() {
         "the number of events is limited".to_owned()
     } else if stop.at_latest > EndingQueue::LATEST_END {

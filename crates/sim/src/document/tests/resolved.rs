@@ -66,7 +66,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     assert_eq!(model["title"], Value::Null);
     let keys: Vec<&str> = model.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = "name title question expectation source profile hosts routers links flows \
-                    routing ties stop seed record";
+                    routing ties stop warmup_ns seed record";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
 }
 

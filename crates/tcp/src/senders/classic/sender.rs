@@ -276,6 +276,11 @@ impl Sender {
         &self.stats
     }
 
+    /// The same, to set a mark.
+    pub fn stats_mut(&mut self) -> &mut SenderStats {
+        &mut self.stats
+    }
+
     /// The present wait of the retransmission timer.
     pub fn rto(&self) -> Time {
         self.rto.current()
@@ -331,7 +336,7 @@ impl Sender {
         let event = AckEvent {
             now,
             rtt: sample,
-            base_rtt: self.stats.rtt_min,
+            base_rtt: self.stats.base_rtt(),
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
             una: ack,

@@ -427,6 +427,11 @@ impl Sender {
         &self.stats
     }
 
+    /// The same, to set a mark.
+    pub fn stats_mut(&mut self) -> &mut SenderStats {
+        &mut self.stats
+    }
+
     /// Number of window reductions by ECN.
     pub fn ecn_reductions(&self) -> u64 {
         self.ecn_reductions

@@ -253,6 +253,11 @@ impl Sender {
         &self.stats
     }
 
+    /// The same, to set a mark.
+    pub fn stats_mut(&mut self) -> &mut SenderStats {
+        &mut self.stats
+    }
+
     #[inline]
     fn slot(&self, seq: u32) -> usize {
         seq as usize & (self.slots.len() - 1)
@@ -284,7 +289,7 @@ impl Sender {
         let event = AckEvent {
             now,
             rtt: Some(rtt),
-            base_rtt: self.stats.rtt_min,
+            base_rtt: self.stats.base_rtt(),
             newly_acked: f64::from(newly),
             flight: f64::from(self.in_transit),
             una: u64::from(self.base) * u64::from(self.segment_bytes),

@@ -166,7 +166,7 @@ impl Sender {
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(sent.payload);
         self.stats.retransmissions += 1;
-        self.stats.fast_retransmits += u64::from(cause == Cause::FastRetransmit);
+        self.stats.fast_retransmits += u32::from(cause == Cause::FastRetransmit);
         let seq = seq as u32;
         let flags = Flags::NONE.with_if(sent.is_fin(), Flags::PUSH.with(Flags::FIN));
         Segment { seq, payload: sent.payload, cause, flags }
