@@ -68,6 +68,13 @@ pub struct Drops {
     pub packets: u64,
 }
 
+impl Drops {
+    /// Where, and why.
+    pub fn place(&self) -> (i32, i32, i32) {
+        (self.link, self.direction, self.reason)
+    }
+}
+
 impl Flow {
     /// A flow that has not started.
     pub fn new(start: Time, first: [Hop; 2], hosts: [u32; 2], endpoint: Endpoint) -> Self {
@@ -115,7 +122,7 @@ impl Flow {
     }
 
     pub(crate) fn add_drops(&mut self, link: i32, direction: i32, reason: i32, packets: u64) {
-        let here = |d: &&mut Drops| (d.link, d.direction, d.reason) == (link, direction, reason);
+        let here = |drops: &&mut Drops| drops.place() == (link, direction, reason);
         match self.drops.iter_mut().find(here) {
             Some(known) => known.packets += packets,
             None => self.drops.push(Drops { link, direction, reason, packets }),

@@ -5,6 +5,7 @@
 //! here reads files, prints or looks at a clock.
 
 pub mod channel;
+pub mod counts;
 pub mod flow;
 mod hop;
 pub mod jitter;
@@ -21,6 +22,7 @@ pub mod source;
 pub mod world;
 
 pub use channel::{Chance, Channel, ChannelStats, Harm, Service};
+pub use counts::{ChannelCounts, FlowCounts};
 pub use flow::{Drops, Endpoint, Flow, OnWire, Stopped, TcpFlow, UdpFlow};
 pub use hop::Hop;
 pub use packet::{Ecn, Kind, Packet};

@@ -9,9 +9,10 @@ use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use crate::spaced;
 use ackclock_net::{
-    Channel, Counters, Drops, Endpoint, Flow, Mark, Network, Stopped, TcpFlow, UdpFlow,
+    Channel, ChannelCounts, Counters, Drops, Endpoint, Flow, FlowCounts, Mark, Network, Stopped,
+    TcpFlow, UdpFlow,
 };
-use ackclock_tcp::{Connection, Ends, SenderStats};
+use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use std::cell::RefCell;
@@ -169,7 +170,7 @@ impl<'a> Closed<'a> {
             on_flow(&model.id, figure);
         }
         // Channels come in the order of links, both directions of one together.
-        let mut earlier = self.mark.map(|mark| mark.channels.iter());
+        let mut earlier = self.mark.map_or(&[][..], |mark| &mark.channels).iter();
         for ways in self.network.channels.chunk_by(|one, next| one.link() == next.link()) {
             let link = &self.scenario.links[ways[0].link() as usize];
             let mut figure = group! {};
@@ -177,8 +178,12 @@ impl<'a> Closed<'a> {
                 let name = direction::NAMES[channel.direction() as usize];
                 let back = channel.direction() == direction::BACKWARD;
                 let model = if back { &link.backward } else { &link.forward };
-                let before = earlier.as_mut().and_then(Iterator::next);
-                let way = link_summary(channel, before, model, [self.from(), self.totals.end]);
+                let counts = ChannelCounts::of(channel);
+                let counts = match earlier.next() {
+                    Some(before) => counts.since(before),
+                    None => counts,
+                };
+                let way = link_summary(channel, &counts, model, [self.from(), self.totals.end]);
                 whole.consider(&link.id, name, &way);
                 figure.add(name, way);
             }
@@ -196,18 +201,18 @@ impl<'a> Closed<'a> {
     fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, Option<Got>, bool) {
         let Self { scenario, network, mark, totals: Totals { end, .. } } = *self;
         let flow = &network.flows[index];
-        let since = Since { mark: mark.map(|mark| (mark.at, &mark.flows[index])), flow };
+        let counted = Counted::new(index, flow, mark);
         let (mut summary, got, finished) = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp_flow(scenario, model, since, tcp, end),
+            Endpoint::Tcp(tcp) => tcp_flow(scenario, model, &counted, tcp, end),
             Endpoint::Stopped(Stopped { tcp, until }) => {
-                tcp_flow(scenario, model, since, tcp, *until)
+                tcp_flow(scenario, model, &counted, tcp, *until)
             }
-            Endpoint::Udp(udp) => udp_flow(scenario, model, since, udp, end),
+            Endpoint::Udp(udp) => udp_flow(scenario, model, &counted, udp, end),
         };
-        summary.add("packets_on_wire", since.count(|flow| flow.on_wire().packets));
-        summary.add("bytes_on_wire", since.count(|flow| flow.on_wire().bytes));
+        summary.add("packets_on_wire", counted.counts.wire.packets);
+        summary.add("bytes_on_wire", counted.counts.wire.bytes);
         summary.add("stopped_s", secs(flow.stopped));
-        let to_end = got.and_then(|_| to_end(&summary, since.from(), end));
+        let to_end = got.and_then(|_| to_end(&summary, counted.from, end));
         summary.add("goodput_to_end_bytes_per_s", to_end);
         let paths = network.paths(index);
         let link = |channel: &&Channel| &*scenario.links[channel.link() as usize].id;
@@ -216,7 +221,7 @@ impl<'a> Closed<'a> {
         if let Transport::Tcp(tcp) = &model.transport {
             summary.add("path_rtt_s", paths.map(|paths| path_rtt(scenario, &paths, tcp)));
         }
-        let mut drops = since.drops();
+        let mut drops = counted.counts.drops;
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
         let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
@@ -322,56 +327,31 @@ fn secs_since(start: Time, end: Option<Time>) -> Option<f64> {
     end.map(|end| end.since(start).as_secs())
 }
 
-/// A flow, and what it was like at the mark, if there is one.
-#[derive(Clone, Copy)]
-struct Since<'a> {
+/// A flow, and what is counted of it since its figures begin.
+struct Counted<'a> {
     flow: &'a Flow,
-    mark: Option<(Time, &'a Flow)>,
+    counts: FlowCounts,
+    from: Time,
+    mark: Option<Time>,
 }
 
-impl Since<'_> {
-    /// Where its figures begin.
-    fn from(self) -> Time {
-        self.mark.map_or(self.flow.start, |(at, _)| self.flow.start.max(at))
+impl<'a> Counted<'a> {
+    fn new(index: usize, flow: &'a Flow, mark: Option<&Mark>) -> Self {
+        let counts = FlowCounts::of(flow);
+        let (counts, from) = match mark {
+            Some(mark) => (counts.since(&mark.flows[index]), flow.start.max(mark.at)),
+            None => (counts, flow.start),
+        };
+        Self { flow, counts, from, mark: mark.map(|mark| mark.at) }
     }
 
-    /// What it got until then, if it was not done before the mark.
-    fn got(self, bytes: u64, done: Option<Time>, end: Time) -> Option<Got> {
+    /// What it got until it was done, or until the end; nothing if it was done before the mark.
+    fn got(&self, done: Option<Time>, end: Time) -> Option<Got> {
         let last = done.or(self.flow.stopped);
-        let before = self.mark.is_some_and(|(at, _)| last.is_some_and(|last| last <= at));
-        (!before).then(|| Got { bytes, from: self.from(), until: done.unwrap_or(end) })
+        let before = self.mark.is_some_and(|at| last.is_some_and(|last| last <= at));
+        let (bytes, until) = (self.counts.bytes_delivered, done.unwrap_or(end));
+        (!before).then_some(Got { bytes, from: self.from, until })
     }
-
-    /// How much of something that is counted came since the mark.
-    fn count(self, of: impl Fn(&Flow) -> u64) -> u64 {
-        of(self.flow) - self.mark.map_or(0, |(_, before)| of(before))
-    }
-
-    /// Its dropped packets by place and reason.
-    fn drops(self) -> Vec<Drops> {
-        let mut drops = self.flow.drops.clone();
-        let before = self.mark.map_or(&[][..], |(_, flow)| &flow.drops);
-        for earlier in before {
-            let place = |drops: &Drops| (drops.link, drops.direction, drops.reason);
-            let same = drops.iter_mut().find(|drops| place(drops) == place(earlier));
-            same.expect("drops stay counted").packets -= earlier.packets;
-        }
-        drops.retain(|drops| drops.packets > 0);
-        drops
-    }
-}
-
-fn tcp_of(flow: &Flow) -> &TcpFlow {
-    match &flow.endpoint {
-        Endpoint::Tcp(tcp) => tcp,
-        Endpoint::Stopped(Stopped { tcp, .. }) => tcp,
-        Endpoint::Udp(_) => unreachable!("a flow of another kind"),
-    }
-}
-
-fn udp_of(flow: &Flow) -> &UdpFlow {
-    let Endpoint::Udp(udp) = &flow.endpoint else { unreachable!("a flow of another kind") };
-    udp
 }
 
 /// New bytes that a flow, or several, got between two moments.
@@ -425,23 +405,18 @@ fn ends<'a>(scenario: &'a Scenario, model: &FlowModel) -> (&'a str, &'a str) {
 fn tcp_flow<'a>(
     scenario: &'a Scenario,
     model: &'a FlowModel,
-    since: Since<'_>,
+    counted: &Counted<'_>,
     tcp: &TcpFlow,
     end: Time,
 ) -> (Figure<'a>, Option<Got>, bool) {
     let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
     let (from, to) = ends(scenario, model);
-    let flow = since.flow;
-    let connection = |of: fn(&Connection) -> u64| since.count(|flow| of(&tcp_of(flow).connection));
-    let count =
-        |of: fn(&SenderStats) -> u64| since.count(|flow| of(tcp_of(flow).connection.stats()));
+    let Counted { flow, counts, from: begun, .. } = counted;
     let stats = tcp.connection.stats();
     let window = tcp.connection.window();
     let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
     let until = tcp.finish_ack.or(flow.stopped).unwrap_or(end);
-    let delivered = connection(Ends::bytes_delivered);
-    let got = since.got(delivered, tcp.finish, end);
-    let samples = count(|stats| stats.rtt_samples);
+    let got = counted.got(tcp.finish, end);
     let summary = group! {
         "transport": "tcp",
         "cc": &settings.cc.kind,
@@ -457,25 +432,25 @@ fn tcp_flow<'a>(
         "bytes_offered": model.send_bytes,
         "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
-        "bytes_delivered": delivered,
+        "bytes_delivered": counts.bytes_delivered,
         "goodput_bps": got.map(Got::rate),
-        "segments_sent": count(|stats| stats.segments_sent),
-        "bytes_sent": count(|stats| stats.bytes_sent),
-        "retransmissions": count(|stats| stats.retransmissions),
-        "spurious_retransmissions": connection(Ends::duplicates),
-        "timeouts": count(|stats| stats.timeouts.into()),
-        "fast_retransmits": count(|stats| stats.fast_retransmits.into()),
-        "ecn_reductions": connection(Ends::ecn_reductions),
-        "segments_dropped": since.count(|flow| flow.dropped),
-        "duplicates_received": connection(Ends::duplicates),
-        "reordered_received": connection(Ends::reordered),
+        "segments_sent": counts.sent,
+        "bytes_sent": counts.bytes_sent,
+        "retransmissions": counts.retransmissions,
+        "spurious_retransmissions": counts.duplicates,
+        "timeouts": counts.timeouts,
+        "fast_retransmits": counts.fast_retransmits,
+        "ecn_reductions": counts.ecn_reductions,
+        "segments_dropped": counts.dropped,
+        "duplicates_received": counts.duplicates,
+        "reordered_received": counts.reordered,
         "base_rtt_s": (stats.rtt_samples > 0).then(|| stats.base_rtt().as_secs()),
-        "rtt_s": (samples > 0).then(|| group! {
+        "rtt_s": (counts.rtt_samples > 0).then(|| group! {
             "min": stats.rtt_min.as_secs(),
-            "mean": mean_rtt(stats, since, samples),
+            "mean": mean_rtt(stats, counts),
             "max": stats.rtt_max.as_secs(),
         }),
-        "cwnd_bytes": stats.cwnd(since.from(), until).map(|(mean, max)| group! {
+        "cwnd_bytes": stats.cwnd(*begun, until).map(|(mean, max)| group! {
             "mean": mean * bytes_per_unit,
             "max": max * bytes_per_unit,
         }),
@@ -486,7 +461,7 @@ fn tcp_flow<'a>(
 fn udp_flow<'a>(
     scenario: &'a Scenario,
     model: &'a FlowModel,
-    since: Since<'_>,
+    counted: &Counted<'_>,
     udp: &UdpFlow,
     end: Time,
 ) -> (Figure<'a>, Option<Got>, bool) {
@@ -494,10 +469,8 @@ fn udp_flow<'a>(
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let (flow, finished) = (since.flow, udp.complete);
-    let count = |of: fn(&UdpFlow) -> u64| since.count(|flow| of(udp_of(flow)));
-    let received = count(|udp| udp.bytes_received);
-    let got = since.got(received, udp.last_arrival.filter(|_| finished), end);
+    let (Counted { flow, counts, .. }, finished) = (counted, udp.complete);
+    let got = counted.got(udp.last_arrival.filter(|_| finished), end);
     let summary = group! {
         "transport": "udp",
         "cc": Figure::None,
@@ -510,12 +483,12 @@ fn udp_flow<'a>(
         "source": &source.kind,
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
-        "bytes_delivered": received,
-        "marks_received": count(|udp| udp.marked),
+        "bytes_delivered": counts.bytes_delivered,
+        "marks_received": counts.marked,
         "goodput_bps": got.map(Got::rate),
-        "segments_sent": count(|udp| udp.sent.into()),
-        "bytes_sent": count(|udp| udp.writer.written()),
-        "segments_dropped": since.count(|flow| flow.dropped),
+        "segments_sent": counts.sent,
+        "bytes_sent": counts.bytes_sent,
+        "segments_dropped": counts.dropped,
     };
     (summary, got, finished)
 }
@@ -527,65 +500,55 @@ fn by_reason<'a>(count: impl Fn(i32) -> u64) -> Vec<(&'a str, Figure<'a>)> {
 }
 
 /// Seconds; never beyond the samples, whatever the division makes of equal ones.
-fn mean_rtt(stats: &SenderStats, since: Since<'_>, samples: u64) -> f64 {
-    let before = since.mark.map_or(0, |(_, flow)| tcp_of(flow).connection.stats().rtt_sum_ns);
-    let mean = (stats.rtt_sum_ns - before) as f64 / samples as f64 / 1e9;
+fn mean_rtt(stats: &SenderStats, counts: &FlowCounts) -> f64 {
+    let mean = counts.rtt_sum_ns as f64 / counts.rtt_samples as f64 / 1e9;
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-/// The figures of a direction of a link, which was like `before` at the mark, between two moments.
+/// The figures of a direction of a link, of which this was counted between two moments.
 fn link_summary<'a>(
     channel: &Channel,
-    before: Option<&Channel>,
+    counts: &ChannelCounts,
     model: &Direction,
     [from, end]: [Time; 2],
 ) -> Figure<'a> {
-    // Packets that waited at the mark may have been dropped since: then they, and their waits, count no more.
-    let since = |of: &dyn Fn(&Channel) -> u64| of(channel).saturating_sub(before.map_or(0, of));
-    let area = |of: fn(&Channel) -> u128| of(channel).saturating_sub(before.map_or(0, of));
     let stats = channel.stats();
     let span = end.since(from).as_ns() as f64;
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
-    let packets = since(&|channel| channel.stats().packets);
-    let bytes = since(&|channel| channel.stats().bytes);
     // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all of them can be longer
     // than the span, by a nanosecond each. Where the rate follows a rule, a packet counts when all of it is transmitted.
     let busy = match channel.offered_bytes(end) {
-        Some(offered) => {
-            let offered = offered - before.and_then(|_| channel.offered_bytes(from)).unwrap_or(0.0);
-            if offered > 0.0 { bytes as f64 / offered * span } else { 0.0 }
+        Some(until) => {
+            let offered = until - channel.offered_bytes(from).unwrap_or_default();
+            if offered > 0.0 { counts.bytes as f64 / offered * span } else { 0.0 }
         }
         None => {
-            let busy = channel.busy_ns() - before.map_or(0.0, Channel::busy_ns);
-            let most = span * (1.0 + 1e-9) + (packets + 2) as f64;
-            debug_assert!(busy <= most, "{busy} of {span} ns");
+            let (busy, packets) = (counts.busy_ns, counts.packets);
+            debug_assert!(busy <= span * (1.0 + 1e-9) + (packets + 2) as f64, "{busy} of {span}");
             busy
         }
     };
-    let entered = since(&|channel| channel.stats().packets + channel.stats().unfinished);
-    let waits = area(|channel| channel.stats().wait_ns);
-    let mean_wait = if entered > 0 { waits as f64 / entered as f64 / 1e9 } else { 0.0 };
+    let entered = counts.entered as f64;
+    let mean_wait = if entered > 0.0 { counts.wait_ns as f64 / entered / 1e9 } else { 0.0 };
     let longest = channel.longest_wait(end).as_secs();
-    let queued = area(|channel| channel.stats().wait_ns + channel.dropped_wait()[0]);
-    let queued_bytes = area(|channel| channel.stats().wait_byte_ns + channel.dropped_wait()[1]);
-    let mut drops = by_reason(|code| since(&|channel| channel.dropped(code)));
+    let mut drops = by_reason(|code| counts.dropped[code as usize]);
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     group! {
         "utilization": if span > 0.0 { (busy / span).min(1.0) } else { 0.0 },
-        "bytes_carried": bytes,
-        "packets_carried": packets,
+        "bytes_carried": counts.bytes,
+        "packets_carried": counts.packets,
         "packets_dropped": dropped,
         "queue_limit": group! {
             "packets": model.queue.optional_int("limit_packets"),
             "bytes": model.queue.optional_int("limit_bytes"),
         },
         "drops": drops,
-        "marks": since(&Channel::marked),
-        "corrupted": since(&Channel::corrupted),
-        "duplicated": since(&Channel::duplicated),
-        "queue_packets": group! { "mean": over_time(queued), "max": stats.packets_max },
-        "queue_bytes": group! { "mean": over_time(queued_bytes), "max": stats.bytes_max },
+        "marks": counts.marked,
+        "corrupted": counts.corrupted,
+        "duplicated": counts.duplicated,
+        "queue_packets": group! { "mean": over_time(counts.queue_ns), "max": stats.packets_max },
+        "queue_bytes": group! { "mean": over_time(counts.queue_byte_ns), "max": stats.bytes_max },
         "queueing_delay_s": group! { "mean": mean_wait.min(longest), "max": longest },
     }
 }

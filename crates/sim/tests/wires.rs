@@ -242,3 +242,19 @@ fn opportunities_carry_what_waits() {
     let offered = 1504.0 * 450.0;
     assert!((link["utilization"].as_f64().unwrap() - 100_000.0 / offered).abs() < 1e-9);
 }
+
+/// Tokens come between opportunities: a packet leaves at the next one, and not at one that was over while it waited for
+/// them.
+#[test]
+fn what_waits_for_tokens_takes_no_opportunity_of_the_past() {
+    let run = stream(&json!({
+        "rate": {"kind": "mahimahi", "opportunities": [2]},
+        "queue": {"kind": "tbf", "rate": "390 kbps", "burst": "1100 B"},
+    }));
+    let [starts, arrivals] = ["time_s", "arrival_s"].map(|name| times(&run, "transmissions", name));
+    let links = ints(&run, "transmissions", "link");
+    let first = (0..links.len()).filter(|row| links[*row] == 0);
+    let taken: Vec<i64> = first.map(|row| arrivals[row] - 50_000 - starts[row]).collect();
+    assert!(taken.len() > 50, "{}", taken.len());
+    assert!(taken.iter().all(|us| (1..=2_000).contains(us)), "{taken:?}");
+}

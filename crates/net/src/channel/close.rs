@@ -1,6 +1,7 @@
 //! The end of a run, or of its warm-up: counters are brought to the last moment.
 
 use super::{Channel, Service};
+use crate::counts::ChannelCounts;
 use crate::slots::{Entry, Slots};
 use ackclock_trace::Recorder;
 use ackclock_units::Time;
@@ -70,18 +71,34 @@ impl Channel {
         }
     }
 
-    /// Extremes begin anew, with what waits now in an up-to-date copy, which gets those until now. The longest wait is that
-    /// of the packets that enter from now on.
-    pub(crate) fn mark(&mut self, now: Time, copy: &mut Self) {
-        let (packets, bytes) = (copy.queued(), copy.waiting_bytes);
-        let (own, copied) = (&mut self.stats, &mut copy.stats);
-        copied.packets_max = std::mem::replace(&mut own.packets_max, packets);
-        copied.bytes_max = std::mem::replace(&mut own.bytes_max, bytes);
-        match &mut self.served {
-            // Packets that wait now will be counted when they leave.
-            Some(served) => served.since_mark = Some((now, Time::ZERO)),
-            None => copied.wait_max = std::mem::take(&mut own.wait_max),
+    /// What was counted until now, as if the run ended here, and the most packets and the longest wait until now. Extremes
+    /// begin anew: the longest wait is that of the packets that enter from now on.
+    pub(crate) fn mark<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> (ChannelCounts, (u32, Time)) {
+        if self.service != Service::Events {
+            self.settle(now, slots, recorder);
         }
+        let (stats, served) = (self.stats.clone(), self.served.clone());
+        self.close(now, slots, &mut R::silent());
+        let counts = ChannelCounts::of(self);
+        (self.stats, self.served) = (stats, served);
+        let (packets, bytes) = (self.queued(), self.waiting_bytes);
+        let stats = &mut self.stats;
+        let most = std::mem::replace(&mut stats.packets_max, packets);
+        stats.bytes_max = bytes;
+        let longest = match &mut self.served {
+            // Packets that wait now are counted when they leave, and must not be then.
+            Some(served) => {
+                served.since_mark = Some((now, Time::ZERO));
+                stats.wait_max
+            }
+            None => std::mem::take(&mut stats.wait_max),
+        };
+        (counts, (most, longest))
     }
 
     /// Served by events: a packet that entered then begins to be transmitted.

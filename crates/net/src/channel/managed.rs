@@ -183,9 +183,11 @@ impl Channel {
             self.leave(held.packet);
         }
         if let Some(ready) = ready {
-            // The transmitter rests, and is asked again as if a transmission had ended then.
+            // The transmitter rests, and is asked again as if a transmission had ended then, which leaves nothing over.
             self.busy = true;
             self.free_at = ready;
+            self.carry = 0;
+            self.served().rested = true;
         }
         self.settle_fates(now, recorder);
         let Some(Held { mut packet, entered, id }) = next else { return false };

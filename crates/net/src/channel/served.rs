@@ -36,6 +36,8 @@ pub(super) struct Served {
     /// The rate, where it changes in the course of the run, and how long the last transmission takes.
     pub rates: Option<Varying>,
     span: Time,
+    /// What waited last did not wait for a transmission, but for a discipline that had nothing to send.
+    pub rested: bool,
     /// How long packets travel, where that differs.
     pub jitter: Option<Jitter>,
     /// The wire, where packets overtake each other on it.
@@ -247,7 +249,8 @@ impl Channel {
         bytes: u16,
     ) -> Option<(Time, u64)> {
         let served = self.served();
-        let begun = Begun { at: now, bytes, waited: entered < now, carry };
+        let waited = entered < now && !std::mem::take(&mut served.rested);
+        let begun = Begun { at: now, bytes, waited, carry };
         let end = served.rates.as_mut()?.finish(begun);
         served.span = end.0 - now;
         Some(end)

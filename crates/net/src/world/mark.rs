@@ -4,8 +4,9 @@
 //! the mark away; only extremes begin anew, which can't be taken away.
 
 use super::{Boundary, Counters, World};
-use crate::channel::Channel;
-use crate::flow::{Endpoint, Flow, Stopped};
+use crate::counts::{ChannelCounts, FlowCounts};
+use crate::flow::{Endpoint, Stopped};
+use crate::hop::Hop;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::Ends;
 use ackclock_trace::Recorder;
@@ -16,31 +17,39 @@ use ackclock_units::Time;
 pub struct Mark {
     /// The moment.
     pub at: Time,
-    /// Flows, of which only counters are of use.
-    pub flows: Vec<Flow>,
-    /// Channels, likewise.
-    pub channels: Vec<Channel>,
+    /// Of each flow.
+    pub flows: Vec<FlowCounts>,
+    /// Of each channel.
+    pub channels: Vec<ChannelCounts>,
     /// Over the whole network.
     pub counters: Counters,
+    /// Most packets that had waited in each channel, and the longest wait there.
+    extremes: Vec<(u32, Time)>,
 }
 
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Lets figures begin at the present moment. For networks in which nothing is walked: there counters are ahead of time.
     pub fn mark(&mut self) {
-        // Copies are brought to the present moment. They stand in the place of what goes on, which has what cannot be
-        // copied, such as controllers from outside.
-        let mut flows = self.net.flows.clone();
-        let mut channels = self.net.channels.clone();
-        let (slots, outbox) = (self.slots.clone(), self.outbox.clone());
-        let recorder = std::mem::replace(&mut self.recorder, R::silent());
-        std::mem::swap(&mut flows, &mut self.net.flows);
-        std::mem::swap(&mut channels, &mut self.net.channels);
-        self.count_to_now();
-        std::mem::swap(&mut flows, &mut self.net.flows);
-        std::mem::swap(&mut channels, &mut self.net.channels);
-        (self.slots, self.outbox, self.recorder) = (slots, outbox, recorder);
-
-        for flow in &mut self.net.flows {
+        let too_early: Vec<_> = self.net.flows.iter().map(|flow| flow.never_transmitted).collect();
+        let count = self.net.channels.len();
+        let (mut channels, mut extremes) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for index in 0..count {
+            let channel = &mut self.net.channels[index];
+            let (counts, extreme) =
+                channel.mark::<R>(self.now, &mut self.slots, &mut self.recorder);
+            channels.push(counts);
+            extremes.push(extreme);
+            let waiting: Vec<_> = channel.waiting_packets(&self.slots).collect();
+            for packet in waiting {
+                self.never_transmitted(Hop::new(index as u32, packet.is_reverse()), packet);
+            }
+        }
+        for (hop, packet) in self.outbox.clone() {
+            self.never_transmitted(hop, packet);
+        }
+        let flows = self.net.flows.iter().map(FlowCounts::of).collect();
+        for (flow, counted) in self.net.flows.iter_mut().zip(too_early) {
+            flow.never_transmitted = counted;
             match &mut flow.endpoint {
                 Endpoint::Tcp(tcp) => tcp.connection.stats_mut().mark(self.now, false),
                 Endpoint::Stopped(Stopped { tcp, .. }) => {
@@ -49,10 +58,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 Endpoint::Udp(_) => {}
             }
         }
-        for (channel, copy) in self.net.channels.iter_mut().zip(&mut channels) {
-            channel.mark(self.now, copy);
-        }
-        self.mark = Some(Box::new(Mark { at: self.now, flows, channels, counters: self.counters }));
+        let (at, counters) = (self.now, self.counters);
+        self.mark = Some(Box::new(Mark { at, flows, channels, counters, extremes }));
     }
 
     /// Where figures begin, if that is not the start.
@@ -63,9 +70,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Most packets that waited in a channel, and the longest wait, of the whole run.
     pub(super) fn extremes(&self, index: usize) -> (u32, Time) {
         let stats = self.net.channels[index].stats();
-        let before = self.mark.as_ref().map(|mark| mark.channels[index].stats());
-        before.map_or((stats.packets_max, stats.wait_max), |before| {
-            (stats.packets_max.max(before.packets_max), stats.wait_max.max(before.wait_max))
-        })
+        let before = self.mark.as_ref().map(|mark| mark.extremes[index]);
+        let (packets, wait) = before.unwrap_or_default();
+        (stats.packets_max.max(packets), stats.wait_max.max(wait))
     }
 }
