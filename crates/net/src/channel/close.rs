@@ -7,11 +7,31 @@ use ackclock_trace::Recorder;
 use ackclock_units::Time;
 
 impl Channel {
-    /// Ends the run: counts only what has happened until now.
+    /// Ends the run.
     pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
-        if self.service != Service::Events {
-            self.settle(now, slots, recorder);
+        match self.service {
+            Service::Events => self.foresee_waits(slots),
+            _ => self.settle(now, slots, recorder),
         }
+        self.count(now, slots, recorder);
+    }
+
+    /// The longest wait is that of all packets that entered, as in a fused channel.
+    fn foresee_waits(&mut self, slots: &Slots) {
+        let (mut start, mut carry) = (self.next_start, self.carry);
+        for Entry { time, packet } in self.waiting(slots) {
+            self.stats.wait_max = self.stats.wait_max.max(start - time);
+            self.note_wait(time, start);
+            (start, carry) =
+                self.varying_end(start, carry, time, packet.size()).unwrap_or_else(|| {
+                    let (span, rest) = self.serial.time(packet.size(), carry);
+                    (start + Time::from_ns(span), rest)
+                });
+        }
+    }
+
+    /// Counts only what has happened until now.
+    fn count<R: Recorder>(&mut self, now: Time, slots: &Slots, recorder: &mut R) {
         if self.next_start > now {
             // The transmission going on.
             let size = u64::from(self.serving);
@@ -30,9 +50,8 @@ impl Channel {
             self.stats.unfinished_ns = if self.varies() { 0 } else { span.saturating_sub(rest) };
         }
         // Waits that are not over.
-        let (mut start, mut carry) = (self.next_start, self.carry);
-        let waiting: Vec<Entry> = self.waiting(slots);
-        for Entry { time, packet } in waiting {
+        let mut start = self.next_start;
+        for Entry { time, packet } in self.waiting(slots) {
             if R::PACKETS {
                 let known = recorder.ids().start(self.lane(), false);
                 self.record_waiting(packet, known, recorder);
@@ -43,14 +62,6 @@ impl Channel {
                 let waited = u128::from((now - time).as_ns());
                 self.stats.wait_ns += waited;
                 self.stats.wait_byte_ns += waited * size;
-                // The longest wait is that of all packets that entered, as in a fused channel.
-                self.stats.wait_max = self.stats.wait_max.max(start - time);
-                self.note_wait(time, start);
-                (start, carry) =
-                    self.varying_end(start, carry, time, packet.size()).unwrap_or_else(|| {
-                        let (span, rest) = self.serial.time(packet.size(), carry);
-                        (start + Time::from_ns(span), rest)
-                    });
             } else {
                 let rest = u128::from((start - now).as_ns());
                 self.stats.wait_ns -= rest;
@@ -82,10 +93,14 @@ impl Channel {
         if self.service != Service::Events {
             self.settle(now, slots, recorder);
         }
-        let (stats, served) = (self.stats.clone(), self.served.clone());
-        self.close(now, slots, &mut R::silent());
+        let stats = self.stats.clone();
+        let wire = self.served.as_ref().map(|served| (served.wire.clone(), served.earlier));
+        self.count(now, slots, &mut R::silent());
         let counts = ChannelCounts::of(self);
-        (self.stats, self.served) = (stats, served);
+        self.stats = stats;
+        if let (Some(served), Some(wire)) = (&mut self.served, wire) {
+            (served.wire, served.earlier) = wire;
+        }
         let (packets, bytes) = (self.queued(), self.waiting_bytes);
         let stats = &mut self.stats;
         let most = std::mem::replace(&mut stats.packets_max, packets);
