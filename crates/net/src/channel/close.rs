@@ -88,14 +88,14 @@ impl Channel {
         &mut self,
         now: Time,
         slots: &mut Slots,
-        recorder: &mut R,
+        [recorder, silent]: [&mut R; 2],
     ) -> (ChannelCounts, (u32, Time)) {
         if self.service != Service::Events {
             self.settle(now, slots, recorder);
         }
         let stats = self.stats.clone();
         let wire = self.served.as_ref().map(|served| (served.wire.clone(), served.earlier));
-        self.count(now, slots, &mut R::silent());
+        self.count(now, slots, silent);
         let counts = ChannelCounts::of(self);
         self.stats = stats;
         if let (Some(served), Some(wire)) = (&mut self.served, wire) {

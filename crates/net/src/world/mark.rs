@@ -31,12 +31,12 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Lets figures begin at the present moment. For networks in which nothing is walked: there counters are ahead of time.
     pub fn mark(&mut self) {
         let too_early: Vec<_> = self.net.flows.iter().map(|flow| flow.never_transmitted).collect();
-        let count = self.net.channels.len();
+        let (count, mut silent) = (self.net.channels.len(), R::silent());
         let (mut channels, mut extremes) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for index in 0..count {
             let channel = &mut self.net.channels[index];
-            let (counts, extreme) =
-                channel.mark::<R>(self.now, &mut self.slots, &mut self.recorder);
+            let recorders = [&mut self.recorder, &mut silent];
+            let (counts, extreme) = channel.mark(self.now, &mut self.slots, recorders);
             channels.push(counts);
             extremes.push(extreme);
             let waiting: Vec<_> = channel.waiting_packets(&self.slots).collect();
@@ -44,7 +44,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 self.never_transmitted(Hop::new(index as u32, packet.is_reverse()), packet);
             }
         }
-        for (hop, packet) in self.outbox.clone() {
+        for index in 0..self.outbox.len() {
+            let (hop, packet) = self.outbox[index];
             self.never_transmitted(hop, packet);
         }
         let flows = self.net.flows.iter().map(FlowCounts::of).collect();
