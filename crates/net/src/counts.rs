@@ -42,6 +42,7 @@ pub struct FlowCounts {
 
 impl FlowCounts {
     /// What a flow has counted so far; exact where its channels are up to date.
+    #[inline(never)]
     pub fn of(flow: &Flow) -> Self {
         let both = Self {
             wire: flow.on_wire(),
@@ -134,6 +135,7 @@ pub struct ChannelCounts {
 
 impl ChannelCounts {
     /// What a channel that is up to date has counted.
+    #[inline(never)]
     pub fn of(channel: &Channel) -> Self {
         let stats = channel.stats();
         let [dropped_wait, dropped_byte_wait] = channel.dropped_wait();

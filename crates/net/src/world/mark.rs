@@ -29,6 +29,8 @@ pub struct Mark {
 
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Lets figures begin at the present moment. For networks in which nothing is walked: there counters are ahead of time.
+    #[cold]
+    #[inline(never)]
     pub fn mark(&mut self) {
         let too_early: Vec<_> = self.net.flows.iter().map(|flow| flow.never_transmitted).collect();
         let (count, mut silent) = (self.net.channels.len(), R::silent());
