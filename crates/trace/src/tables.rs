@@ -226,6 +226,11 @@ macro_rules! tables {
         impl Columns {
             /// A recorder of the rows that `keep` says of each table.
             pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
+                Self::keeping(&keep)
+            }
+
+            #[inline(never)]
+            fn keeping(keep: &dyn Fn(&str) -> Keep) -> Self {
                 let wanted = |table: &&str| keep(table) != Keep::None;
                 let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
                 let moment = Moment::default();
