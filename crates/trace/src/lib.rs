@@ -32,10 +32,6 @@ pub trait Recorder {
     /// Whether anything is recorded beside what senders know of themselves.
     const PACKETS: bool;
 
-    /// One that forgets everything.
-    fn silent() -> Self
-    where
-        Self: Sized;
     /// What comes belongs to this event; called where the rows of several parts of a network are put in order later.
     fn at(&mut self, _moment: Moment) {}
     /// Numbers of packets; asked for only where these are recorded.
@@ -78,9 +74,6 @@ impl Recorder for NoRecord {
     const ON: bool = false;
     const PACKETS: bool = false;
 
-    fn silent() -> Self {
-        Self
-    }
     fn ids(&mut self) -> &mut PacketIds {
         unreachable!("nothing is recorded")
     }

@@ -226,11 +226,6 @@ macro_rules! tables {
         impl Columns {
             /// A recorder of the rows that `keep` says of each table.
             pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
-                Self::keeping(&keep)
-            }
-
-            #[inline(never)]
-            fn keeping(keep: &dyn Fn(&str) -> Keep) -> Self {
                 let wanted = |table: &&str| keep(table) != Keep::None;
                 let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
                 let moment = Moment::default();
@@ -312,9 +307,6 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = true;
 
-            fn silent() -> Self {
-                Self::new(|_| Keep::None)
-            }
             fn at(&mut self, moment: Moment) {
                 self.moment = moment;
                 self.ids.at(moment);
@@ -337,9 +329,6 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = false;
 
-            fn silent() -> Self {
-                Self(Columns::silent())
-            }
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.0.ids
             }

@@ -13,7 +13,7 @@ impl Channel {
             Service::Events => self.foresee_waits(slots),
             _ => self.settle(now, slots, recorder),
         }
-        self.count(now, slots, recorder);
+        self.count(now, slots, Some(recorder));
     }
 
     /// The longest wait is that of all packets that entered, as in a fused channel.
@@ -31,7 +31,8 @@ impl Channel {
     }
 
     /// Counts only what has happened until now.
-    fn count<R: Recorder>(&mut self, now: Time, slots: &Slots, recorder: &mut R) {
+    fn count<R: Recorder>(&mut self, now: Time, slots: &Slots, recorder: Option<&mut R>) {
+        let mut recorder = recorder.filter(|_| R::PACKETS);
         if self.next_start > now {
             // The transmission going on.
             let size = u64::from(self.serving);
@@ -52,9 +53,9 @@ impl Channel {
         // Waits that are not over.
         let mut start = self.next_start;
         for Entry { time, packet } in self.waiting(slots) {
-            if R::PACKETS {
+            if let Some(recorder) = &mut recorder {
                 let known = recorder.ids().start(self.lane(), false);
-                self.record_waiting(packet, known, recorder);
+                self.record_waiting(packet, known, *recorder);
             }
             let size = u128::from(packet.size());
             self.stats.unfinished += 1;
@@ -72,8 +73,8 @@ impl Channel {
             }
         }
         for held in self.kept_packets() {
-            if R::PACKETS {
-                self.record_waiting(held.packet, (held.id, held.entered), recorder);
+            if let Some(recorder) = &mut recorder {
+                self.record_waiting(held.packet, (held.id, held.entered), *recorder);
             }
             self.stats.unfinished += 1;
             let waited = u128::from(held.sojourn(now).as_ns());
@@ -88,14 +89,14 @@ impl Channel {
         &mut self,
         now: Time,
         slots: &mut Slots,
-        [recorder, silent]: [&mut R; 2],
+        recorder: &mut R,
     ) -> (ChannelCounts, (u32, Time)) {
         if self.service != Service::Events {
             self.settle(now, slots, recorder);
         }
         let stats = self.stats.clone();
         let wire = self.served.as_ref().map(|served| (served.wire.clone(), served.earlier));
-        self.count(now, slots, silent);
+        self.count::<R>(now, slots, None);
         let counts = ChannelCounts::of(self);
         self.stats = stats;
         if let (Some(served), Some(wire)) = (&mut self.served, wire) {

@@ -33,12 +33,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     #[inline(never)]
     pub fn mark(&mut self) {
         let too_early: Vec<_> = self.net.flows.iter().map(|flow| flow.never_transmitted).collect();
-        let (count, mut silent) = (self.net.channels.len(), R::silent());
+        let count = self.net.channels.len();
         let (mut channels, mut extremes) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for index in 0..count {
             let channel = &mut self.net.channels[index];
-            let recorders = [&mut self.recorder, &mut silent];
-            let (counts, extreme) = channel.mark(self.now, &mut self.slots, recorders);
+            let (counts, extreme) = channel.mark(self.now, &mut self.slots, &mut self.recorder);
             channels.push(counts);
             extremes.push(extreme);
             let waiting: Vec<_> = channel.waiting_packets(&self.slots).collect();
