@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ackclock.columns import FLOWS, RUNS, Column, pick
-from ackclock.errors import InputError, one_of, path_of
+from ackclock.errors import InputError, one_of, path_of, refuse
 from ackclock.files import arrow_file, write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
 from ackclock.results import ResultsError
@@ -99,7 +99,10 @@ class Replications:
 
     def __init__(self, table: pa.Table) -> None:
         """Take a table as `table` describes it."""
-        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        metadata = table.schema.metadata if isinstance(table, pa.Table) else None
+        about = {k.decode(): v.decode() for k, v in (metadata or {}).items()}
+        if about.get("format") != _FORMAT:
+            refuse("table", table, "the `table` of replications")
         self._table = table
         self.scenario = about["scenario"]
         self.scenario_digest = about["scenario_digest"]
@@ -204,6 +207,7 @@ class Replications:
 
         In a stalled replication it would never have come. Empty for what is not a time of a flow.
         """
+        describe(field)
         if flow is None or field not in _TIMES:
             return np.zeros(0)
         late = np.isnan(self.values(field, flow)) & ~self.stalled

@@ -161,7 +161,7 @@ def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     wanted = "the results of a sweep, as `ackclock.sweep.load` returns them"
-    must_have(results, "select", wanted=wanted)
+    must_have(results, "select", "study", "sampled", wanted=wanted)
     return SweepView(results, _wishes(options))
 
 

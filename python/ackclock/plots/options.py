@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-from ackclock.errors import names_of, number_of
+from ackclock.errors import flag_of, names_of, number_of, pairs_of, text_of
 
 from .errors import PlotError, unknown
 
@@ -73,13 +73,24 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("width_mm", "modulo", "bin_s", "from_s", "to_s"):
-            number_of(name, getattr(self, name))
-        if self.style not in STYLES:
+            object.__setattr__(self, name, number_of(name, getattr(self, name)))
+        for name in ("x", "y", "lines", "value"):
+            text_of(
+                name, getattr(self, name), "goodput_bps" if name == "value" else "links.L1.rate"
+            )
+        for name in ("transparent", "sliding", "together"):
+            if getattr(self, name) is not None:
+                flag_of(name, getattr(self, name))
+        if not isinstance(self.style, str) or self.style not in STYLES:
             raise unknown("style", self.style, STYLES)
         if not WIDTHS_MM[0] <= self.page_mm <= WIDTHS_MM[1]:
             low, high = WIDTHS_MM
             raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
-        object.__setattr__(self, "where", self.where or ())
+        pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
+        chosen = [(name, _words("where", values)) for name, values in pairs_of("where", pairs)]
+        for name, _ in chosen:
+            text_of("where", name, "links.L1.rate")
+        object.__setattr__(self, "where", tuple(chosen))
         object.__setattr__(self, "overlay", _words("overlay", self.overlay))
         if self.facets is not None:
             object.__setattr__(self, "facets", _words("facets", self.facets))
@@ -98,12 +109,6 @@ class Options:
         if self.width_mm is not None:
             return self.width_mm
         return _STYLE_WIDTHS_MM.get(self.style, NAMED_WIDTHS_MM["page"])
-
-    @property
-    def selected(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The axes of `where`, each with its values."""
-        pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
-        return tuple((name, _words(name, values)) for name, values in pairs)
 
     def asked(self) -> list[str]:
         """Names of the options that not all plots know and that differ from their defaults."""

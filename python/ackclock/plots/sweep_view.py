@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ackclock.tables import Column, ResultTable, of_sweep
-from ackclock.tables.groups import combinations, require_numbers
+from ackclock.tables.groups import combinations
+from ackclock.tables.table import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
@@ -62,7 +63,7 @@ class SweepView:
         self._sweep = sweep
         self._axes = list(sweep.axes)
         self._levels: dict[str, list[Any]] = {}
-        wanted = {name: list(values) for name, values in self.options.selected}
+        wanted = {name: list(values) for name, values in self.options.where}
         flow = wanted.pop("flow", None)
         self.runs: ResultTable = of_sweep(sweep, "runs", self._axes).where(wanted)
         if not len(self.runs):

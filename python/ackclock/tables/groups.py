@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ackclock.columns import PERCENTILES, Column
-from ackclock.errors import InputError, one_of
+from ackclock.errors import InputError, names_of, one_of, refuse, several
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
-from ackclock.tables.table import ResultTable
+from ackclock.tables.table import ResultTable, require_numbers, require_table
 from ackclock.tables.values import ordered, spelled
 
 
@@ -107,19 +107,6 @@ def combinations(table: ResultTable, by: Sequence[str]) -> tuple[list[tuple[Any,
     return keys, places
 
 
-def require_numbers(table: ResultTable, name: str) -> Column:
-    """Return the meaning of a column of numbers.
-
-    Raises:
-        InputError: there is no such column, or it holds no numbers.
-    """
-    column = table.column(name)
-    if column.kind not in ("count", "real"):
-        numeric = [c.name for c in table.columns if c.kind in ("count", "real")]
-        raise InputError(f"'{name}' holds no numbers; these do: {', '.join(numeric)}")
-    return column
-
-
 def grouped(
     table: ResultTable,
     by: Sequence[str],
@@ -140,6 +127,11 @@ def grouped(
     Raises:
         InputError: there is no such column or aggregate, or one that holds no numbers.
     """
+    require_table(table)
+    by, values, axes = (
+        names_of(name, given, "goodput_bps")
+        for name, given in (("by", by), ("values", values), ("axes", axes))
+    )
     mixed = _mixed(table, by, axes)
     every = {name: groups(table, by, name, aggregate, not mixed) for name in values}
     first = next(iter(every.values()), [])
@@ -189,7 +181,12 @@ def paired(
         InputError: there is no such column or value, or something other than the seed differs
             within a group.
     """
-    name, wanted = against
+    require_table(table)
+    by, values = names_of("by", by, "flows.*.tcp.cc"), names_of("values", values, "goodput_bps")
+    pair = several(against) or []
+    if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+        refuse("against", against, "a column and its value, such as ('flows.*.tcp.cc', 'reno')")
+    name, wanted = pair
     if name not in by:
         raise InputError(f"--against compares values of '{name}', which --by has to name")
     if "seed" not in table.names:
@@ -262,6 +259,10 @@ def pivoted(
 
     Arguments and errors as in `grouped`.
     """
+    require_table(table)
+    axes = names_of("axes", axes, "links.L1.rate")
+    for column in (rows, across):
+        table.column(column)
     if rows == across:
         raise InputError(f"rows and columns are both '{rows}'; choose two different ones")
     mixed = _mixed(table, (rows, across), axes)
