@@ -369,8 +369,8 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
     notes = []
     if lost:
         notes.append(
-            f"{lost} of {total} replications did not finish: {_COUNTED[missing]}, the mean is that "
-            "of the others"
+            f"{lost} of {total} replications have no value, as where a flow did not finish: "
+            f"{_COUNTED[missing]}, the mean is that of the others"
         )
     if not found.size or missing == "below":
         return notes
