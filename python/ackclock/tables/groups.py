@@ -36,8 +36,9 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 _PARTS = ("run", "flow", "link", "direction", "reason")
 """Columns that distinguish the rows of one run; a mean over them is not one over replications."""
 
-_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
-_WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
+WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
+WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
+"""What these are called."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def grouped(
     values: Sequence[str],
     aggregate: str = "mean",
     axes: Sequence[str] = (),
+    sampled: Sequence[str] = (),
 ) -> ResultTable:
     """Return a row for each combination of some columns, with means and their intervals.
 
@@ -123,6 +125,7 @@ def grouped(
         aggregate: A name of `AGGREGATES`.
         axes: Columns over which no interval makes sense; where one of them differs within a group
             there is none, and a note says so.
+        sampled: Those of these axes whose values were drawn, so that few rows share one.
 
     Raises:
         InputError: there is no such column or aggregate, or one that holds no numbers.
@@ -139,14 +142,16 @@ def grouped(
     counted = Column("rows", "Rows", "count", meaning="How many rows are summed up")
     made[counted] = [group.count for group in first]
     for name, found in every.items():
-        summed = _summed(table.column(name), aggregate)
+        summed = summed_up(table.column(name), aggregate)
         made[summed] = [group.value for group in found]
         if any(group.interval for group in found):
             formula = "Student's t over the replications"
             own = replace(summed, meaning=table.column(name).meaning, formula=formula)
             made |= _ends(own, [group.interval for group in found])
     left_out = (note for name in values for note in _left_out(table, name))
-    return ResultTable.of(made, table.title, (*table.notes, *_notes(mixed, aggregate), *left_out))
+    return ResultTable.of(
+        made, table.title, (*table.notes, *_notes(mixed, aggregate, sampled), *left_out)
+    )
 
 
 def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, list[Any]]:
@@ -254,6 +259,7 @@ def pivoted(
     value: str,
     aggregate: str = "mean",
     axes: Sequence[str] = (),
+    sampled: Sequence[str] = (),
 ) -> ResultTable:
     """Return a cross table: a row for each value of one column, a column for each of another.
 
@@ -269,13 +275,13 @@ def pivoted(
     meant = require_numbers(table, value)
     found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
     down, over = ordered(table.different(rows)), ordered(table.different(across))
-    summed = _summed(meant, aggregate)
+    summed = summed_up(meant, aggregate)
     made = {table.column(rows): down}
     for here in over:
         column = replace(summed, name=f"{across}={spelled(here)}", title=spelled(here))
         made[column] = [found.get((key, here)) for key in down]
     title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
-    notes = (*table.notes, *_notes(mixed, aggregate), *_left_out(table, value))
+    notes = (*table.notes, *_notes(mixed, aggregate, sampled), *_left_out(table, value))
     return ResultTable.of(made, title, notes)
 
 
@@ -290,15 +296,16 @@ def varies(table: ResultTable, by: Sequence[str], name: str) -> bool:
     return len(combinations(table, [*by, name])[0]) > len(combinations(table, by)[0])
 
 
-def _summed(column: Column, aggregate: str) -> Column:
+def summed_up(column: Column, aggregate: str) -> Column:
+    """Return the meaning of what is made of the values of a column."""
     whole = column.kind == "count" and aggregate in ("sum", "min", "max")
-    meaning = f"{_WORDS[aggregate].capitalize()} of: {column.meaning}"
+    meaning = f"{WORDS[aggregate].capitalize()} of: {column.meaning}"
     kind, title = "count" if whole else "real", _title(column, aggregate)
     return replace(column, kind=kind, title=title, meaning=meaning, formula="")
 
 
 def _title(column: Column, aggregate: str) -> str:
-    return f"{column.title}, {_WORDS[aggregate]}"
+    return f"{column.title}, {WORDS[aggregate]}"
 
 
 def _left_out(table: ResultTable, value: str) -> Iterator[str]:
@@ -307,11 +314,11 @@ def _left_out(table: ResultTable, value: str) -> Iterator[str]:
         yield f"{count} of {len(table)} rows have no '{value}' and are left out."
 
 
-def _notes(mixed: Sequence[str], aggregate: str) -> tuple[str, ...]:
-    if not mixed:
-        return ()
-    names = ", ".join(mixed)
-    return (
-        f"Each {_WORDS[aggregate]} is over all values of {names}, too; choose one with --where, "
-        "or name it with --by.",
-    )
+def _notes(mixed: Sequence[str], aggregate: str, sampled: Sequence[str]) -> Iterator[str]:
+    if drawn := ", ".join(name for name in mixed if name in sampled):
+        yield f"Each {WORDS[aggregate]} is over the points of the sample ({drawn})."
+    if names := ", ".join(name for name in mixed if name not in sampled):
+        yield (
+            f"Each {WORDS[aggregate]} is over all values of {names}, too; choose one with --where, "
+            "or name it with --by."
+        )
