@@ -7,9 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ackclock.columns import FLOWS
 from ackclock.errors import one_of
-from ackclock.tables import AGGREGATES, Column, ResultTable, of_sweep
+from ackclock.tables import AGGREGATES, TABLES, Column, ResultTable, of_sweep
 from ackclock.tables.groups import WORDS, combinations, summed_up
 from ackclock.tables.table import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
@@ -79,7 +78,7 @@ class SweepView:
         named = [asked.x, asked.y, asked.lines, *(asked.facets or ())]
         results = {asked.x, asked.y, asked.value} - {None, *self._axes, *self.runs.names}
         what = one_of("what", asked.what or "runs", ("runs", "flows"))
-        if asked.what is None and results & {column.name for column in FLOWS}:
+        if asked.what is None and results & {column.name for column in TABLES["flows"]}:
             what = "flows"  # runs have no such figure
         if flow is not None or "flow" in named:
             self.wanted = {**wanted, **({"flow": flow} if flow else {})}
