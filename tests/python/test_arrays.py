@@ -109,6 +109,7 @@ def test_what_is_no_array_of_numbers_is_refused_with_its_fault(name: str, given:
 def test_lists_arrays_and_columns_of_other_libraries_are_arrays(given: Any):
     assert m.jain(given) == m.jain(V)
     assert m.step_mean(T, given, 0.0, 4.0) == m.step_mean(T, V, 0.0, 4.0)
+    assert list(m.max_min({"A": 1.0}, [])) == []
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,8 @@ def test_a_gap_is_nan_among_values_and_refused_among_times_and_shares(given: Any
         (lambda: m.windowed_rates(T, V[:2], 0, 5, 1), "`size_bytes` has 2 values, but `time_s` ha"),
         (lambda: m.outstanding(T, V, T, V[:2]), "`acked` has 2 values, but `acked_s` has 3"),
         (lambda: m.new_bytes([0, 1], [1]), "`length` has 1 value, but `start` has 2"),
-        (lambda: m.new_bytes([0.5, 1], [1, 1]), "`start` holds what are no whole numbers; needed"),
-        (lambda: m.new_bytes([np.nan, 1], [1, 1]), "`start` holds what are no whole numbers"),
+        (lambda: m.new_bytes([0.5, 1], [1, 1]), "`start` holds numbers that are not whole; needed"),
+        (lambda: m.new_bytes([np.nan, 1], [1, 1]), "`start` holds numbers that are not whole"),
         (lambda: m.step_at([2.0, 1.0], [1, 1], 0), "`time_s` goes back in row 1, counted from 0"),
         (lambda: m.outstanding([2, 1], [1, 1], T, V), "`sent_s` goes back in row 1, counted"),
         (lambda: m.step_mean(T, V, 2, 1), "there is no time between 2 s and 1 s"),
@@ -272,7 +273,7 @@ TABLES: dict[str, Callable[[ResultTable, Any], Any]] = {
 )
 def test_tables_refuse_what_is_neither_table_nor_name(sweep: SweepResults, name: str, given: Any):
     table = tables.of_sweep(sweep.table, "runs")
-    with pytest.raises(InputError, match=r"; needed is |names rows that there are not"):
+    with pytest.raises(InputError, match=r"; needed is |names rows that do not exist"):
         TABLES[name](table, given)
 
 
@@ -284,7 +285,7 @@ def test_tables_take_names_and_rows_as_arrays_too(sweep: Any):
         table.values("seed")[0],
     ]
     assert len(table.where({RATE: "1 Mbps"})) == 2
-    with pytest.raises(InputError, match=r"`order` names rows that there are not; .* from 0 to 3"):
+    with pytest.raises(InputError, match=r"`order` names rows that do not exist; .* from 0 to 3"):
         table.take([4])
     with pytest.raises(InputError, match=f"'{RATE}' holds no numbers; these do: "):
         table.numbers(RATE)

@@ -97,15 +97,14 @@ def max_min(
     if not isinstance(capacities, Mapping):
         refuse("capacities", capacities, "a mapping of links to what they can carry")
     left = {link: real_of("capacities", room, least=0) for link, room in capacities.items()}
-    links = [several(path) for path in several(paths) or [None]]
-    if not all(
-        path and all(isinstance(link, Hashable) and link in left for link in path) for path in links
-    ):
+    flows = [several(path) or [] for path in several(paths) or ()]
+    hashable = all(isinstance(link, Hashable) for flow in flows for link in flow)
+    if several(paths) is None or not (hashable and all(f and left.keys() >= {*f} for f in flows)):
         refuse("paths", paths, f"a list of links for each flow, of {listed([*map(str, left)])}")
-    shares = np.zeros(len(paths))
-    growing = set(range(len(paths)))
+    shares = np.zeros(len(flows))
+    growing = set(range(len(flows)))
     while growing:
-        users = {link: sum(link in paths[flow] for flow in growing) for link in left}
+        users = {link: sum(link in flows[flow] for flow in growing) for link in left}
         room = {link: left[link] / users[link] for link in left if users[link]}
         step = min(room.values())
         for flow in growing:
@@ -113,7 +112,7 @@ def max_min(
         for link in room:
             left[link] -= step * users[link]
         full = {link for link in room if room[link] <= step}
-        growing -= {flow for flow in growing if full.intersection(paths[flow])}
+        growing -= {flow for flow in growing if full.intersection(flows[flow])}
     return shares
 
 

@@ -43,7 +43,7 @@ def wholes_of(name: str, given: Any) -> Integers:
         return found.astype(np.int64, copy=False)
     # 2^63 is the first float that is too large.
     if found.dtype.kind != "f" or not (np.abs(found) < 2.0**63).all() or (found % 1).any():
-        _fail(name, "holds what are no whole numbers", "whole numbers, such as [0, 2]")
+        _fail(name, "holds numbers that are not whole", "whole numbers, such as [0, 2]")
     return found.astype(np.int64)
 
 

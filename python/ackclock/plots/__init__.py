@@ -137,8 +137,8 @@ def plot_sweep(
             that suit the sweep.
         fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
         out: Directory for the files; made if it does not exist.
-        options: Width and colours, which axis goes where, which results are shown and how they are aggregated,
-            and which runs.
+        options: Width and colours, which axis goes where, which results are shown, how they are
+            aggregated, and which runs.
 
     Raises:
         PlotError: an unknown plot, axis or format, or one that this sweep does not allow.

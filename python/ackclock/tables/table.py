@@ -180,7 +180,7 @@ class ResultTable:
         order = wholes_of("order", order)
         if order.size and not 0 <= order.min() <= order.max() < len(self):
             raise InputError(
-                f"`order` names rows that there are not; they go from 0 to {len(self) - 1}"
+                f"`order` names rows that do not exist; they go from 0 to {len(self) - 1}"
             )
         cells = {
             name: values.take(order)
