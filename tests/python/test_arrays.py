@@ -110,6 +110,7 @@ def test_lists_arrays_and_columns_of_other_libraries_are_arrays(given: Any):
     assert m.jain(given) == m.jain(V)
     assert m.step_mean(T, given, 0.0, 4.0) == m.step_mean(T, V, 0.0, 4.0)
     assert list(m.max_min({"A": 1.0}, [])) == []
+    assert np.isnan(m.step_at(T, given, 0.0, initial=np.nan))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def step_at(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, initial: float
     times, values = series_of(ascending=True, time_s=time_s, value=value)
     at = real_of("at_s", at_s) if isinstance(at_s, Real) else numbers_of("at_s", at_s)
     place = np.searchsorted(times, at, side="right")
-    return np.concatenate(([real_of("initial", initial)], values))[place]
+    return np.concatenate(([_before(initial)], values))[place]
 
 
 def step_mean(
@@ -74,6 +74,11 @@ def step_range(
     return float(chosen.min()), float(chosen.max())
 
 
+def _before(initial: float) -> float:
+    """The value before the first change; NaN where nothing is known of it."""
+    return initial if isinstance(initial, float) else real_of("initial", initial)
+
+
 def _held(
     time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float, initial: float
 ) -> tuple[Floats, Floats]:
@@ -81,6 +86,6 @@ def _held(
     times, values = series_of(ascending=True, time_s=time_s, value=value)
     span = [real_of("start_s", start_s), real_of("end_s", end_s)]
     first, last = np.searchsorted(times, span, side="right")
-    before = values[first - 1] if first else real_of("initial", initial)
+    before = values[first - 1] if first else _before(initial)
     edges = np.concatenate((np.array([start_s]), times[first:last], np.array([end_s])))
     return edges, np.concatenate((np.array([before]), values[first:last]))

@@ -1,7 +1,7 @@
 """Figure of a sweep: a result against another, a mark for each combination of its axes.
 
-The picture by which congestion controls are compared: throughput against delay. Other than in
-`throughput-delay` both axes grow as usual, since either may be any result, and marks are means
+The picture by which congestion controls are compared: throughput against delay. Unlike in
+`throughput-delay`, both axes grow as usual, since either may be any result, and marks are means
 with their confidence intervals.
 """
 
@@ -120,9 +120,9 @@ def _results(view: SweepView) -> tuple[Column, Column]:
 def _chosen(view: SweepView) -> tuple[str | None, str | None, list[str]]:
     """Which axis has colours, which has marks or is along lines, and which ones have panels.
 
-    By default the algorithm has colours, or else the first axis of words, and the next axis, best
-    one of numbers, has marks. Those that vary together with one of these need neither, nor do
-    values that were drawn.
+    By default the algorithm has colours, or else the first axis of words, and the next axis,
+    preferably one of numbers, has marks. Those that vary together with one of these need neither,
+    nor do values that were drawn.
     """
     facets = list(view.options.facets or ())
     free = view.left(view.options.lines, *facets)

@@ -157,7 +157,10 @@ class SweepView:
 
     def there(self, *columns: Column) -> np.ndarray:
         """Which rows have a value in all of these columns."""
-        return np.isfinite([self.chosen.numbers(column.name) for column in columns]).all(axis=0)
+        known = np.ones(len(self.chosen), np.bool_)
+        for column in columns:
+            known &= np.isfinite(self.chosen.numbers(column.name))
+        return known
 
     def left_out(self, *columns: Column) -> list[str]:
         """A sentence about rows without a value, such as flows that did not finish."""
