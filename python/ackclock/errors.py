@@ -21,6 +21,9 @@ _LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
 _MOST_KNOWN = 40
 """How many of other kinds an error names: all columns of any table, but not a thousand flows."""
 
+_MOST_BITS = 1024
+"""Whole numbers with more bits than this are too large for a float, and too long to show."""
+
 A_RUN = "the results of a run, as `ackclock.run` returns them"
 
 
@@ -130,6 +133,8 @@ def refuse(name: str, given: object, wanted: str) -> NoReturn:
     """Raise the error about an argument of a function that is not what is needed."""
     if isinstance(given, type):
         shown = f"the class `{given.__name__}`"
+    elif isinstance(given, int) and given.bit_length() > _MOST_BITS:
+        shown = f"a number of {given.bit_length()} bits"
     elif given is None or isinstance(given, str | int | float | tuple):
         shown = repr(given)
     else:
@@ -154,14 +159,15 @@ def whole_number(name: str, given: object, most: int | None = None) -> int:
     Raises:
         InputError: it is something else.
     """
+    wanted = "a whole number" + (", such as 2" if most is None else f" from 1 to {most}")
     # Classes and arrays have the method without being numbers.
     if not isinstance(given, bool):
         with suppress(TypeError):
             number = operator.index(cast("SupportsIndex", given))
             if most is not None and not 1 <= number <= most:
-                refuse(name, given, f"a whole number from 1 to {most}")
+                refuse(name, given, wanted)
             return number
-    refuse(name, given, "a whole number, such as 2")
+    refuse(name, given, wanted)
 
 
 def must_have(given: object, *needed: str, name: str = "results", wanted: str = A_RUN) -> None:
@@ -190,12 +196,37 @@ def number_of(name: str, given: Any, above: float | None = None) -> Any:
     Raises:
         InputError: it is something else.
     """
-    low = -math.inf if above is None else above
-    if given is not None and (
-        isinstance(given, bool) or not isinstance(given, Real) or not float(given) > low
-    ):
-        refuse(name, given, "a number" if above is None else f"a number above {above:g}")
-    return given
+    return None if given is None else real_of(name, given, above)
+
+
+def real_of(
+    name: str, given: Any, above: float | None = None, *, least: float = -math.inf
+) -> float:
+    """Return an argument, a number of Python or numpy, above `above` and not below `least`.
+
+    Raises:
+        InputError: it is something else, or not a number.
+    """
+    if isinstance(given, Real) and not isinstance(given, bool):
+        with suppress(OverflowError):
+            size = float(given)
+            if size >= least and (above is None or size > above):
+                return given if isinstance(given, int | float) else size
+    allowed = "" if above is None else f" above {above:g}"
+    allowed += "" if least == -math.inf else f", {least:g} or above"
+    refuse(name, given, f"a number{allowed}")
+
+
+def flag_of(name: str, given: Any) -> bool:
+    """Return an argument that is true or false.
+
+    Raises:
+        InputError: it is something else.
+    """
+    # Comparisons of numpy give a class of its own.
+    if isinstance(given, str) or str(given) not in ("True", "False"):
+        refuse(name, given, "True or False")
+    return bool(given)
 
 
 def span_of(name: str, given: Any) -> tuple[float, float] | None:
@@ -221,10 +252,10 @@ def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
     Raises:
         InputError: it is something else.
     """
-    pairs: list[Any] = [given]
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-        pairs = list(given)
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+    pairs = None if isinstance(given, Mapping) else several(given)
+    if pairs is None or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs
+    ):
         refuse(name, given, "a list of paths and values, such as [('links.L1.rate', '5 Mbps')]")
     return pairs
 
@@ -255,12 +286,29 @@ def names_of(name: str, given: object, such_as: str) -> list[str]:
     Raises:
         InputError: it is something else.
     """
-    found: list[Any] = [given]
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        found = list(given)
-    if not all(isinstance(one, str) for one in found):
+    found = [given] if isinstance(given, str) else several(given)
+    if found is None or not all(isinstance(one, str) for one in found):
         refuse(name, given, f"a name such as '{such_as}', or a list of names")
     return found
+
+
+def text_of(name: str, given: Any, such_as: str) -> Any:
+    """Return an optional argument, a name.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is not None and not isinstance(given, str):
+        refuse(name, given, f"a name such as '{such_as}'")
+    return given
+
+
+def several(given: object) -> list[Any] | None:
+    """Return what a list holds, or anything like one; none of text, and of what is none."""
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        with suppress(TypeError):  # arrays without a dimension seem to be iterable
+            return list(given)
+    return None
 
 
 def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import InputError, must_have, names_of, number_of, one_of, refuse
+from ackclock.errors import InputError, must_have, names_of, one_of, real_of, refuse
 from ackclock.packaged import rows
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def entries(
         InputError: an unknown kind or flow, or a table that was not recorded.
     """
     must_have(results, "summary", "tables")
-    for name, time_s in (("from_s", from_s), ("to_s", to_s)):
-        if number_of(name, time_s) is None:
-            refuse(name, None, "a number")
+    from_s, to_s = real_of("from_s", from_s), real_of("to_s", to_s)
     kinds = None if kinds is None else names_of("kinds", kinds, "events")
     flows = None if flows is None else names_of("flows", flows, "F1")
     for kind in kinds or ():

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ackclock.columns import FLOWS, RUNS, Column, pick
-from ackclock.errors import InputError, one_of, path_of
+from ackclock.errors import InputError, one_of, path_of, refuse
 from ackclock.files import arrow_file, write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
 from ackclock.results import ResultsError
@@ -27,32 +27,19 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
     from ackclock.sweep import SweepResults
 
-_FORMAT = "ackclock replications 2"
+_FORMAT = "ackclock replications 3"
 
 
-def _named(columns: Sequence[Column], *names: str) -> dict[str, Column]:
-    return dict(zip(names, pick(columns, *names), strict=True))
-
-
-OF_RUN = _named(RUNS, "seed", "end_s", "stop_reason", "digest")
+OF_RUN = {column.name: column for column in pick(RUNS, "seed", "end_s", "stop_reason", "digest")}
 """Quantities of a replication as a whole."""
 
-OF_FLOW = _named(
-    FLOWS,
-    "finish_s",
-    "finish_ack_s",
-    "goodput_bps",
-    "timeouts",
-    "retransmissions",
-    "spurious_retransmissions",
-    "segments_sent",
-)
-"""Quantities that each flow has."""
+OF_FLOW = {column.name: column for column in FLOWS if column.sweep and column.kind != "word"}
+"""Quantities that each flow has: the numbers that a sweep keeps of it."""
 
 MEASURED = (*OF_FLOW, "end_s")
 """Those that can be summed up."""
 
-_TIMES = ("finish_s", "finish_ack_s")
+_TIMES = ("finish_s", "finish_ack_s", "completion_s")
 _WHOLE = "all flows"
 
 
@@ -71,7 +58,7 @@ def _unfinished(field: str) -> Literal["above", "below", "left-out"]:
 
     A time is above all others, a rate below; counts are left out.
     """
-    return "above" if field in _TIMES else "below" if field == "goodput_bps" else "left-out"
+    return "above" if field in _TIMES else "below" if field.startswith("goodput") else "left-out"
 
 
 class Replications:
@@ -99,7 +86,10 @@ class Replications:
 
     def __init__(self, table: pa.Table) -> None:
         """Take a table as `table` describes it."""
-        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        metadata = table.schema.metadata if isinstance(table, pa.Table) else None
+        about = {k.decode(): v.decode() for k, v in (metadata or {}).items()}
+        if about.get("format") != _FORMAT:
+            refuse("table", table, "the `table` of replications")
         self._table = table
         self.scenario = about["scenario"]
         self.scenario_digest = about["scenario_digest"]
@@ -146,7 +136,7 @@ class Replications:
         }
         rows = elements(whole, "flows")
         arrays, fields = [], []
-        for name, column in {**OF_RUN, **_named(FLOWS, "flow"), **OF_FLOW}.items():
+        for name, column in {**OF_RUN, "flow": FLOWS[0], **OF_FLOW}.items():
             values = rows[name]
             # What UDP has none of it has zero times.
             arrays.append(pc.fill_null(values, 0) if column.kind == "count" else values)
@@ -204,10 +194,12 @@ class Replications:
 
         In a stalled replication it would never have come. Empty for what is not a time of a flow.
         """
+        describe(field)
         if flow is None or field not in _TIMES:
             return np.zeros(0)
         late = np.isnan(self.values(field, flow)) & ~self.stalled
-        return self.arrays["end_s"][late]
+        ends = self.arrays["end_s"][late]
+        return ends - self.values("start_s", flow)[late] if field == "completion_s" else ends
 
     def summary(
         self, field: str, *, shares: Sequence[float] = SHARES, level: float = LEVEL

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ackclock import _core, manifest, record_tables, summaries
 from ackclock.document import Document
-from ackclock.errors import InputError, names_of, one_of, span_of
+from ackclock.errors import InputError, flag_of, names_of, one_of, span_of
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
@@ -272,7 +272,7 @@ class Results:
             InputError: something is there that is not replaced, or another process writes there.
             OSError: the disk is full, the place cannot be written to.
         """
-        target = RunDirectory(directory)
+        target, force = RunDirectory(directory), flag_of("force", force)
         target.require_free(
             self.summary["scenario"],
             self.summary["seed"],

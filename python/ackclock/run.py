@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError, InputError, function_of, rendered
+from ackclock.errors import AckclockError, flag_of, function_of, rendered, whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,8 @@ def run(
     from ackclock import received_files, recording
     from ackclock.scenario import Scenario
 
-    require_threads(threads)
+    threads = whole_number("threads", threads, MOST_THREADS)
+    force, other_settings = flag_of("force", force), flag_of("other_settings", other_settings)
     function_of("progress", progress)
     scenario = Scenario.of(scenario)
     # Before the run: a file that has gone must not come as a surprise at its end.
@@ -145,15 +146,7 @@ def run(
 
 
 MOST_THREADS = 256
-
-
-def require_threads(threads: int) -> None:
-    """Raise an InputError unless a run can have this many threads."""
-    if isinstance(threads, bool) or threads not in range(1, MOST_THREADS + 1):
-        raise InputError(
-            f"{threads!r} threads; allowed: a whole number from 1 to {MOST_THREADS}, and more than "
-            "there are cores make no run faster"
-        )
+"""More than there are cores make no run faster."""
 
 
 def fewer_threads(simulation: Simulation, threads: int) -> str | None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from itertools import groupby
 from os import PathLike
@@ -333,7 +334,9 @@ def plain(value: Any) -> Any:
             return mapping(value)
         except ProgramError as error:
             raise ScenarioError([Problem(str(error), hint=error.hint)]) from None
-    return copy.deepcopy(value)
+    with suppress(TypeError):  # such as of a generator, which no document holds
+        return copy.deepcopy(value)
+    return value
 
 
 def _value(path: str, value: Any) -> Any:

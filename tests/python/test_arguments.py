@@ -81,7 +81,10 @@ def study() -> Any:
             lambda _: study().run(executor=ThreadPoolExecutor()),
             f"`executor` is of the class `ThreadPoolExecutor`; needed is {EXECUTOR}",
         ),
-        (lambda _: study().run(workers="2"), f"`workers` is '2'; needed is {WHOLE}"),
+        (
+            lambda _: study().run(workers="2"),
+            "`workers` is '2'; needed is a whole number from 1 to 1",
+        ),
         (lambda _: api.replicate(SCENARIO, "3"), f"`count` is '3'; needed is {WHOLE}"),
         (lambda _: api.replicate(SCENARIO, True), f"`count` is True; needed is {WHOLE}"),
         (
@@ -131,13 +134,16 @@ def study() -> Any:
             "`overrides` is of the class `list`; needed is",
         ),
         (lambda _: api.run(SCENARIO, progress=5), f"`progress` is 5; needed is {FUNCTION}"),
-        (lambda _: api.run(SCENARIO, threads="2"), "'2' threads; allowed: a whole number from 1"),
+        (
+            lambda _: api.run(SCENARIO, threads="2"),
+            "`threads` is '2'; needed is a whole number from 1",
+        ),
         (lambda _: study().run(progress=5), f"`progress` is 5; needed is {FUNCTION}"),
         (
             lambda _: study().run(time_limit_s=-1),
             "`time_limit_s` is -1; needed is a number above 0",
         ),
-        (lambda _: study().run(workers=int), f"`workers` is the class `int`; needed is {WHOLE}"),
+        (lambda _: study().run(workers=int), "`workers` is the class `int`; needed is a whole"),
         (lambda _: api.Study(SCENARIO, name=5), "`name` is 5; needed is text"),
         (
             lambda results: results.table(["cwnd"]),

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.text import Text
 from plot_runs import Maker, link, model, tcp_flow
 
-from ackclock import plots
+from ackclock import plots, tables
 from ackclock.cli.app import main
 from ackclock.errors import InputError
 from ackclock.plots import Options, PlotError, figure, figure_of_sweep
@@ -197,6 +197,105 @@ def test_a_missing_cell_of_a_heat_map_says_so():
     assert sorted(text.get_text() for text in panel.texts) == ["100", "200", "300", "no run"]
 
 
+@pytest.fixture
+def delays(grid):
+    """The same with queueing delays, and with flows of which one never finishes."""
+    rows = grid.table.to_pylist()
+    for number, row in enumerate(rows):
+        row["queueing_delay_s_mean"] = 1e-3 * (1 + number)
+        for place, flow in enumerate(row["flows"]):
+            unfinished = place == 1 and number == 0
+            flow["completion_s"] = None if unfinished else 1.0 + number + 10 * place
+    return SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
+
+
+def notes(page):
+    return " ".join(text.get_text() for text in page.texts).replace("\n", " ")
+
+
+def test_one_result_against_another_has_a_mark_for_each_combination(delays):
+    page = figure_of_sweep(delays, "scatter")
+    (panel,) = page.axes
+    assert panel.get_xlabel() == "Mean queueing delay (ms)"
+    assert panel.get_ylabel() == "Total goodput (kbps)"
+    marks = [tuple(line.get_xydata()[0]) for line in panel.lines if line.get_marker() == "o"]
+    # By the size of the queue: means of runs 4 to 6, 1 to 3, 7 to 9, then those of Reno.
+    expected = [(5, 210), (2, 210), (8, 210), (14, 310), (11, 310), (17, 310)]
+    assert [*map(list, sorted(marks))] == [pytest.approx(one) for one in sorted(expected)]
+    bars = [line.get_xydata() for line in panel.lines if line.get_marker() == "None"]
+    paths, bars = [b for b in bars if len(b) == 3], [b for b in bars if len(b) == 2]
+    assert [list(path[:, 0]) for path in paths] == [
+        pytest.approx([5, 2, 8]),
+        pytest.approx([14, 11, 17]),
+    ]
+    # Three replications: 4.302653 is Student's t of 97.5 % with two degrees of freedom.
+    reaches = {tuple(np.round(np.ptp(bar, axis=0) / 2, 3)) for bar in bars}
+    assert (round(4.302653 / 3**0.5, 3), 0.0) in reaches
+    assert (0.0, round(43.02653 / 3**0.5, 3)) in reaches
+    assert [text.get_text() for text in panel.texts] == ["2", "8", "32"] * 2
+    said = notes(page)
+    assert "Better is up and to the left." in said
+    assert "95 % confidence intervals of means over 3 replications" in said
+    assert "Numbers along the lines: queue (KB)." in said
+
+
+def test_results_of_a_scatter_can_be_chosen_and_words_have_marks(delays):
+    wanted = Options(x="drops", y="fairness_jain", lines="queue")
+    page = figure_of_sweep(delays, "scatter", options=wanted)
+    (panel,) = page.axes
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("Lost (packets)", "Fairness")
+    labels = [text.get_text() for text in page.legends[0].get_texts()]
+    assert labels == ["queue 2 KB", "queue 8 KB", "queue 32 KB", "cc tahoe", "cc reno"]
+    assert {line.get_marker() for line in panel.lines} == {"o", "s", "None"}
+    apart = figure_of_sweep(delays, "scatter", options=Options(facets=["queue"]))
+    assert len(apart.axes) == 3
+    assert len({axes.get_xlim() for axes in apart.axes}) == 1
+
+
+def test_a_scatter_shows_means_over_the_same_runs_and_says_what_it_lacks(delays):
+    rows = delays.table.to_pylist()
+    rows[0]["queueing_delay_s_mean"] = None
+    gaps = SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
+    page = figure_of_sweep(gaps, "scatter", options=Options(where={"queue": "8 KB"}))
+    marks = [line.get_xydata()[0] for line in page.axes[0].lines if len(line.get_xdata()) < 2]
+    # Of runs 2 and 3, whose goodputs are 210 and 220.
+    assert list(marks[0]) == pytest.approx([2.5, 215])
+    assert "Left out: 1 of 6 runs, which lack queueing_delay_s_mean or goodput_bps." in notes(page)
+    for row in rows:
+        row["queueing_delay_s_mean"] = None
+    none = SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
+    with pytest.raises(InputError, match="queueing_delay_s_mean"):
+        figure_of_sweep(none, "scatter")
+
+
+def test_flows_are_aggregated_as_in_tables(delays):
+    wanted = Options(value="completion_s", aggregate="p95", where={"cc": ["tahoe"]})
+    page = figure_of_sweep(delays, "sweep-lines", options=wanted)
+    (panel,) = page.axes
+    assert panel.get_ylabel() == "Completion time, 95th percentile (s)"
+    (curve,) = lines(panel)
+    table = tables.of_sweep(delays.table, "flows").where({"cc": ["tahoe"]})
+    shares = tables.grouped(table, ["queue"], ["completion_s"], "p95").values("completion_s")
+    assert list(curve.get_ydata()) == pytest.approx(shares) == [16.0, 13.0, 19.0]
+    assert len(panel.lines) == 1, "a percentile has no interval of a mean"
+    said = notes(page)
+    assert "Each value is the 95th percentile over 2 flows and 3 replications." in said
+    assert "Left out: 1 of 18 flows of all runs, which lack completion_s." in said
+    heat = figure_of_sweep(delays, "heat-map", options=Options(aggregate="max", what="flows"))
+    assert "Goodput, maximum (kbps)" in notes(heat)
+    cells = {text.get_position(): text.get_text() for text in heat.axes[0].texts}
+    assert cells[(0, 0)] == "120" and cells[(2, 1)] == "220"
+    mean = figure_of_sweep(delays, "sweep-lines", options=Options(what="flows"))
+    assert [line.get_ydata()[0] for line in mean.axes[0].lines] == pytest.approx([105, 155])
+    assert "Each value is the mean over 2 flows and 3 replications." in notes(mean)
+
+
+def test_an_aggregate_has_a_file_of_its_own(delays, tmp_path):
+    wanted = Options(value="completion_s", aggregate="p95")
+    (file,) = plots.plot_sweep(delays, "sweep-lines", "svg", tmp_path, options=wanted)
+    assert file.name == "sweep-lines-completion_s-p95.svg"
+
+
 def test_fairness_of_cells_has_a_bar_for_each_flow(grid):
     panels = figure_of_sweep(grid, "fairness").axes
     assert len(panels) == 6
@@ -214,6 +313,15 @@ def test_fairness_of_cells_has_a_bar_for_each_flow(grid):
         ("sweep-lines", Options(where=(("cc", ("vegas",)),)), "tahoe"),
         ("sweep-lines", Options(modulo=50), "'modulo' has no effect"),
         ("heat-map", Options(where=(("cc", ("reno",)),)), "two different axes"),
+        ("sweep-lines", Options(x="goodput_bps"), "unknown axis 'goodput_bps'"),
+        ("heat-map", Options(y="goodput_bps"), "unknown axis 'goodput_bps'"),
+        ("sweep-lines", Options(aggregate="p9"), "unknown aggregate 'p9'; did you mean 'p9"),
+        ("sweep-lines", Options(what="link"), "unknown what 'link'; known: flows, runs"),
+        ("fairness", Options(aggregate="p95"), "'aggregate' has no effect"),
+        ("scatter", Options(x="cc"), "'cc' holds no numbers"),
+        ("scatter", Options(x="goodput_bps"), "--x and --y are both 'goodput_bps'"),
+        ("scatter", Options(x="cwnd"), "unknown column 'cwnd'"),
+        ("scatter", Options(x="drops", lines="cwnd"), "unknown axis 'cwnd'"),
         ("overview", None, "of sweeps there are: fairness"),
     ],
 )

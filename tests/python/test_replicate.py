@@ -23,6 +23,7 @@ from ackclock import (
     replicate,
     run,
 )
+from ackclock.columns import FLOWS
 from ackclock.replications import MEASURED, OF_FLOW
 
 LOSSY = "bene/reliability-text-dynamic"
@@ -69,7 +70,7 @@ def test_each_replication_is_the_run_with_its_seed(name, request):
         assert found.arrays["end_s"][i] == summary["end_s"]
         assert found.stalled[i] == (summary["stop_reason"] == "stalled")
         for flow, field in itertools.product(found.flows, FLOW_FIELDS):
-            expected = summary["flows"][flow][field]
+            expected = OF_FLOW[field].of(summary["flows"][flow])
             value = found.values(field, flow)[i]
             assert math.isnan(value) if expected is None else value == expected
 
@@ -185,7 +186,7 @@ def test_unfinished_transfers_are_a_result_of_their_own(stalling):
         assert statistics.count == 2000
         assert statistics.mean.count == 2000 - statistics.missing.count
         assert "did not finish" in statistics.notes[0]
-        if field not in ("finish_s", "finish_ack_s"):
+        if field not in ("finish_s", "finish_ack_s", "completion_s"):
             finished = found.values(field, "F1")[~unfinished]
             assert statistics.mean.value == pytest.approx(finished.mean())
     statistics = found.summary("finish_s", shares=(0.5, 0.99))["F1"]
@@ -195,6 +196,19 @@ def test_unfinished_transfers_are_a_result_of_their_own(stalling):
     assert statistics.quantile(0.5).value == expected
     # Less than any rate.
     assert found.summary("goodput_bps")["F1"].quantile(0.05).value == 0
+
+
+def test_flows_have_all_figures_of_sweeps_and_completion_counts_from_the_start(two_flows):
+    figures = {column.name for column in FLOWS if column.sweep} - {"flow"}
+    assert set(FLOW_FIELDS) == figures >= {"completion_s", "rtt_s_mean", "bytes_delivered"}
+    started = two_flows.set("flows.F1.start", "500 ms")
+    found = replicate(started.set("stop.at_latest", "1620 ms"), 40)
+    finish, completion = (found.values(name, "F1") for name in ("finish_s", "completion_s"))
+    assert 0 < found.unfinished("F1").sum() < 40
+    np.testing.assert_allclose(completion, finish - 0.5)
+    np.testing.assert_allclose(found.cut_off("completion_s", "F1"), 1.12)
+    statistics = found.summary("completion_s", shares=(0.999,))["F1"]
+    assert statistics.quantile(0.999).value == math.inf
 
 
 def test_an_endless_flow_cannot_be_unfinished(two_flows):

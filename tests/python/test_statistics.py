@@ -318,7 +318,8 @@ def test_what_never_happened_is_not_averaged():
     assert (late.count, late.missing.count, late.missing.value) == (5, 2, 0.4)
     assert [q.value for q in late.quantiles] == [1, 2, 3, math.inf, math.inf]
     assert (late.mean.value, late.mean.count) == (2, 3)
-    assert "2 of 5 replications did not finish: quantiles count them as infinite" in late.notes[0]
+    assert "2 of 5 replications have no value" in late.notes[0]
+    assert "a flow did not finish: quantiles count them as infinite" in late.notes[0]
     low = summarize(values, missing="below")
     assert [q.value for q in low.quantiles] == [0, 0, 1, 2, 3]
     assert low.mean.value == 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small import document
 
-from ackclock import InputError, ScenarioError
+from ackclock import InputError, ScenarioError, tables
 from ackclock._core import quantity
 from ackclock.plots import Options, PlotError, figure_of_sweep
 from ackclock.plots.across import across
@@ -161,6 +161,28 @@ def test_many_values_that_were_drawn_have_the_scale_they_were_drawn_on(values, l
     assert found.logarithmic is logarithmic
     assert (found.unit, found.label) == (pytest.approx(1e-3), "delay (ms)")
     assert across("rate", ["500 kbps", "2 Mbps"] * 9, drawn=True).unit == 0
+
+
+def test_a_scatter_has_a_mark_for_each_point(results):
+    page = figure_of_sweep(results, "scatter", options=Options(x="drops"))
+    marks = [line for axes in page.axes for line in axes.lines if line.get_marker() != "None"]
+    assert len(marks) == 16
+    assert any("Each mark is one of the 8 points" in text.get_text() for text in page.texts)
+
+
+def test_means_of_a_table_are_over_the_points_of_the_sample(results):
+    runs, send = tables.of_sweep(results, "runs", results.axes), "flows.F1.send"
+    drawn = ", ".join(results.sampled)
+    found = tables.grouped(runs, [send], ["drops"], "mean", results.axes, results.sampled)
+    assert found.notes == (f"Each mean is over the points of the sample ({drawn}).",)
+    point = results.sampled
+    found = tables.grouped(runs, point, ["drops"], "p95", results.axes, results.sampled)
+    assert found.notes == (
+        f"Each 95th percentile is over all values of {send}, too; choose one with --where, or "
+        "name it with --by.",
+    )
+    across = (send, "seed", "drops", "mean", results.axes, results.sampled)
+    assert "points of the sample" in tables.pivoted(runs, *across).notes[0]
 
 
 @pytest.mark.parametrize("options", [Options(), Options(x="delay", y="flows.F1.send")])

@@ -6,14 +6,15 @@ import gc
 import json
 import re
 import time
+from collections.abc import Mapping
 from logging import getLogger
 from typing import Any
 
 from ackclock import _core
 from ackclock.bench import workloads
-from ackclock.errors import InputError, one_of
+from ackclock.errors import InputError, one_of, real_of, refuse, whole_number
 from ackclock.memory import keep_memory
-from ackclock.run import fewer_threads, require_threads
+from ackclock.run import MOST_THREADS, fewer_threads
 
 __all__ = ["WORKLOADS", "document", "measure"]
 
@@ -59,6 +60,7 @@ def document(
         ("record", record, tuple(workloads.RECORDS)),
     ):
         one_of(what, word, known)
+    seconds = real_of("seconds", seconds)
     if not 1e-9 <= seconds <= _MOST_SECONDS:
         length = "long" if seconds > 1 else "short"
         raise InputError(f"a run of {seconds:g} s is too {length}; allowed: 1 ns to 10^9 s")
@@ -78,7 +80,7 @@ def document(
 
 
 def _counts(workload: str, size: str, parts: int) -> tuple[int, ...]:
-    words = size.split("x")
+    words = size.split("x") if isinstance(size, str) else [str(size)]
     if len(words) == parts and all(re.fullmatch("[0-9]{1,9}", word) for word in words):
         counts = tuple(map(int, words))
         flows = counts[0] * counts[-1] if parts == 3 else counts[0]
@@ -105,15 +107,21 @@ def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, An
         the system does not report it); `events`, `pkt_hops`, `sent`, `acked` and `drops` (data
         packets), `digest`, `ns_per_event` and `ns_per_hop`.
     """
-    require_threads(threads)
-    text = json.dumps(scenario_document)
+    threads = whole_number("threads", threads, MOST_THREADS)
+    wanted = "a scenario document, as `bench.document` returns one"
+    if not isinstance(scenario_document, Mapping):
+        refuse("scenario_document", scenario_document, wanted)
+    text = json.dumps(
+        dict(scenario_document),
+        default=lambda value: refuse("scenario_document", value, f"{wanted}, all the way down"),
+    )
     gc.collect()
     start = time.process_time()
     try:
         scenario = _core.Scenario(text)
     except ValueError as error:
         first = str(error).partition("\n")[0]
-        raise InputError(f"{scenario_document['name']}: {first}") from None
+        raise InputError(f"{scenario_document.get('name', 'the document')}: {first}") from None
     simulation = _core.Simulation(scenario, threads=threads)
     setup_s = time.process_time() - start
     rss_setup_kb = _rss_kb()

@@ -58,6 +58,8 @@ def plot(
     lines: str | None = None,
     facets: list[str] | None = None,
     value: str | None = None,
+    what: Literal["runs", "flows"] | None = None,
+    aggregate: str | None = None,
     where: list[str] | None = None,
     width_mm: float | None = None,
     style: Literal["light", "dark", "paper", "slides"] = "light",
@@ -100,6 +102,8 @@ def plot(
         lines=lines,
         facets=None if facets is None else tuple(name_list(facets)),
         value=value,
+        what=what,
+        aggregate=aggregate,
         where=read_where(where),
     )
     draw = partial(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -18,6 +18,7 @@ from ackclock.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ackclock.cli.table_sources import Source
     from ackclock.tables import ResultTable
     from ackclock.tables.shown import Shown
 
@@ -95,9 +96,7 @@ def table(
     if columns == ["list"]:
         made = _listed(made)
     else:
-        made = _summed_up(
-            made, found.what, found.axes, by, rows, across, values, aggregate, against
-        )
+        made = _summed_up(made, found, by, rows, across, values, aggregate, against)
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
@@ -140,8 +139,7 @@ def _format(wanted: TableFormat | None, out: Path | None, as_json: bool) -> Tabl
 
 def _summed_up(
     made: ResultTable,
-    what: str,
-    axes: Sequence[str],
+    found: Source,
     by: list[str] | None,
     rows: str | None,
     across: str | None,
@@ -165,12 +163,13 @@ def _summed_up(
         if values or aggregate:
             _refuse("--value and --aggregate need --by or --rows")
         return made
-    counted = what in ("drops", "delays")
+    counted = found.what in ("drops", "delays")
     numbers = name_list(values) or ["packets" if counted else "goodput_bps"]
+    varied = (found.axes, found.sampled)
     word = aggregate or ("sum" if counted else "mean")
     if rows is not None and across is not None:
-        return pivoted(made, rows, across, numbers[0], word, axes)
-    return grouped(made, name_list(by), numbers, word, axes)
+        return pivoted(made, rows, across, numbers[0], word, *varied)
+    return grouped(made, name_list(by), numbers, word, *varied)
 
 
 _SENTENCE = 24

@@ -22,11 +22,13 @@ class Source:
         table: All columns and rows.
         what: Which table.
         axes: Columns that were varied on purpose; over them a mean has no interval.
+        sampled: Those of them whose values were drawn.
     """
 
     table: ResultTable
     what: str
     axes: tuple[str, ...]
+    sampled: tuple[str, ...] = ()
 
 
 def opened(
@@ -88,7 +90,7 @@ def _sweep(text: str, what: str) -> Source:
     if results.state:
         notes.append(f"The sweep is {results.state}.")
     made = replace(made, notes=(*made.notes, *notes))
-    return Source(made, what, tuple(results.axes))
+    return Source(made, what, tuple(results.axes), tuple(results.sampled))
 
 
 def _summary(

@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, path_of
 from ackclock.measured.measurement import Measurement
 
 __all__ = ["Measurement", "read"]
@@ -36,7 +35,7 @@ def read(path: str | PathLike[str]) -> Measurement:
     Raises:
         InputError: there is no such file, nothing in it can be used, or a library is missing.
     """
-    place = Path(path)
+    place = path_of("path", path)
     try:
         with place.open("rb") as file:
             start = file.read(4)

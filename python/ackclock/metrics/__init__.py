@@ -1,7 +1,8 @@
 """Measures of a run: pure functions on arrays, and series of a run as arrays.
 
 Means of queues and windows are time-weighted, means of round-trip times are over samples. Units are
-seconds, bytes and bit/s unless a name says otherwise.
+seconds, bytes and bit/s unless a name says otherwise. Arrays may be lists, or columns of pandas or
+Arrow; what is no array of numbers raises an `InputError`.
 """
 
 from ackclock.metrics.delays import queueing_s, variations_s

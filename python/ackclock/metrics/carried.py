@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.errors import InputError
+from ackclock.metrics.given import each_of, series_of
 from ackclock.metrics.windows import window_edges
 
 Floats = NDArray[np.float64]
@@ -35,16 +37,16 @@ def windowed_link_rates(
         Edges in seconds (n + 1) and rates in bit/s (n).
 
     Raises:
-        ValueError: a rate or width that is not above 0, or an end before the start.
+        InputError: a rate or width that is not above 0, or an end before the start.
     """
-    if not np.all(np.asarray(rate_bps) > 0):
-        raise ValueError(f"the rate of a link must be above 0 bit/s, not {rate_bps}")
     edges = window_edges(start_s, end_s, width_s)
-    begins = np.asarray(start_times_s, dtype=np.float64)
-    bits = np.asarray(size_bytes, dtype=np.float64) * 8.0
+    begins, size = series_of(ascending=True, start_times_s=start_times_s, size_bytes=size_bytes)
+    rates, bits = each_of("rate_bps", rate_bps, len(begins)), size * 8.0
+    if not np.all(rates > 0):
+        raise InputError(f"the rate of a link must be above 0 bit/s, not {rate_bps}")
     if not begins.size:
         return edges, np.zeros(edges.size - 1)
-    ends = begins + bits / np.asarray(rate_bps, dtype=np.float64)
+    ends = begins + bits / rates
     done = np.cumsum(bits)
     # The bits sent so far: rising during each transmission, level between two.
     knots = np.column_stack((begins, ends)).ravel()

@@ -1,14 +1,16 @@
 """How long packets take, and where the time goes."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.errors import must_have
+from ackclock.metrics.given import numbers_of
 from ackclock.metrics.segments import Segments
 
 
-def queueing_s(segments: Segments, hops: Iterable[tuple[float, float]]) -> NDArray[np.float64]:
+def queueing_s(segments: Segments, hops: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
     """Time that each segment waited in buffers on its way, its own transmissions not included.
 
     What a segment needs in an empty network is taken off the time that it needed. Valid while the
@@ -21,10 +23,11 @@ def queueing_s(segments: Segments, hops: Iterable[tuple[float, float]]) -> NDArr
     Returns:
         Seconds, one for each segment that arrived, in the order in which they were sent.
     """
+    must_have(segments, "arrived_s", "sent_s", "size_bytes", name="segments", wanted="`Segments`")
     arrived = ~np.isnan(segments.arrived_s)
     needed = segments.arrived_s[arrived] - segments.sent_s[arrived]
     bits = segments.size_bytes[arrived] * 8.0
-    for rate_bps, delay_s in hops:
+    for rate_bps, delay_s in numbers_of("hops", hops, width=2):
         needed = needed - bits / rate_bps - delay_s
     return np.maximum(needed, 0.0)  # not below 0 by rounding
 
@@ -47,4 +50,4 @@ def variations_s(delays: NDArray[np.float64]) -> NDArray[np.float64]:
         >>> variations_s(np.array([0.5, 0.75, 0.25])).tolist()
         [0.25, 0.5]
     """
-    return np.abs(np.diff(delays))
+    return np.abs(np.diff(numbers_of("delays", delays)))

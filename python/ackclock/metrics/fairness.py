@@ -6,6 +6,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.errors import flag_of, listed, real_of, refuse, several
+from ackclock.metrics.given import numbers_of
+from ackclock.metrics.windows import require_few
+
 
 def jain(shares: ArrayLike) -> float | None:
     """Jain's fairness index, ``(sum x)^2 / (n sum x^2)``.
@@ -24,7 +28,7 @@ def jain(shares: ArrayLike) -> float | None:
         >>> jain([5.0, 5.0]), jain([10.0, 0.0])
         (1.0, 0.5)
     """
-    x = np.asarray(shares, dtype=np.float64)
+    x = numbers_of("shares", shares, gaps=False)
     largest = x.max(initial=0.0)
     if not largest > 0:
         return None
@@ -48,16 +52,15 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
         share.
 
     Raises:
-        ValueError: alpha is negative.
+        InputError: alpha is negative.
 
     Example:
         >>> from ackclock.metrics import alpha_mean
         >>> [alpha_mean([1.0, 4.0], alpha) for alpha in (0, 1, 2, float("inf"))]
         [2.5, 2.0, 1.6, 1.0]
     """
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be 0 or above, not {alpha}")
-    x = np.asarray(shares, dtype=np.float64)
+    alpha = real_of("alpha", alpha, least=0)
+    x = numbers_of("shares", shares, gaps=False)
     if not x.size:
         return None
     least = float(x.min())
@@ -87,12 +90,21 @@ def max_min(
         >>> from ackclock.metrics import max_min
         >>> max_min({"A": 10.0, "B": 4.0}, [["A"], ["A", "B"], ["B"]]).tolist()
         [8.0, 2.0, 2.0]
+
+    Raises:
+        InputError: a capacity is not a number, or a flow has no link, or one without a capacity.
     """
-    shares = np.zeros(len(paths))
-    left = dict(capacities)
-    growing = set(range(len(paths)))
+    if not isinstance(capacities, Mapping):
+        refuse("capacities", capacities, "a mapping of links to what they can carry")
+    left = {link: real_of("capacities", room, least=0) for link, room in capacities.items()}
+    flows = [several(path) or [] for path in several(paths) or ()]
+    hashable = all(isinstance(link, Hashable) for flow in flows for link in flow)
+    if several(paths) is None or not (hashable and all(f and left.keys() >= {*f} for f in flows)):
+        refuse("paths", paths, f"a list of links for each flow, of {listed([*map(str, left)])}")
+    shares = np.zeros(len(flows))
+    growing = set(range(len(flows)))
     while growing:
-        users = {link: sum(link in paths[flow] for flow in growing) for link in left}
+        users = {link: sum(link in flows[flow] for flow in growing) for link in left}
         room = {link: left[link] / users[link] for link in left if users[link]}
         step = min(room.values())
         for flow in growing:
@@ -100,7 +112,7 @@ def max_min(
         for link in room:
             left[link] -= step * users[link]
         full = {link for link in room if room[link] <= step}
-        growing -= {flow for flow in growing if full.intersection(paths[flow])}
+        growing -= {flow for flow in growing if full.intersection(flows[flow])}
     return shares
 
 
@@ -124,7 +136,9 @@ def harm(alone: float, beside: float, *, more_is_better: bool) -> float | None:
         >>> harm(10.0, 2.5, more_is_better=True), harm(0.04, 0.08, more_is_better=False)
         (0.75, 0.5)
     """
-    better, whole = (alone - beside, alone) if more_is_better else (beside - alone, beside)
+    alone, beside = real_of("alone", alone), real_of("beside", beside)
+    more = flag_of("more_is_better", more_is_better)
+    better, whole = (alone - beside, alone) if more else (beside - alone, beside)
     if whole:
         return better / whole
     return 0.0 if not better else None
@@ -155,7 +169,12 @@ def even_after(
     Returns:
         Seconds from `from_s` to the end of the first such time, or none if there is none.
     """
-    for end in np.arange(from_s + over_s, to_s + 1e-9, every_s):
-        if (jain(shares(float(end) - over_s, float(end))) or 0.0) >= even:
+    if not callable(shares):
+        refuse("shares", shares, "a function of two times")
+    first_s = real_of("from_s", from_s) + real_of("over_s", over_s, above=0)
+    require_few("every_s", real_of("to_s", to_s) - first_s, every_s)
+    least = real_of("even", even)
+    for end in np.arange(first_s, to_s + 1e-9, every_s):
+        if (jain(shares(float(end) - over_s, float(end))) or 0.0) >= least:
             return float(end) - from_s
     return None

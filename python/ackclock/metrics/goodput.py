@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.errors import InputError, number_of, refuse
+from ackclock.errors import real_of
 from ackclock.metrics.condense import Codes, Split, bins
+from ackclock.metrics.given import require_time
 from ackclock.metrics.series import HasPieces, HasTables, select
 
 Floats = NDArray[np.float64]
@@ -116,13 +117,9 @@ def acked_bps(
 
 
 def _rate(
-    arrivals_s: NDArray[np.float64], segment_bytes: int, start_s: float, end_s: float
+    arrivals_s: NDArray[np.float64], segment_bytes: float, start_s: float, end_s: float
 ) -> float:
-    given = {"segment_bytes": segment_bytes, "start_s": start_s, "end_s": end_s}
-    for name, value in given.items():
-        if number_of(name, value, above=0 if name == "segment_bytes" else None) is None:
-            refuse(name, value, "a number")
-    if not end_s > start_s:
-        raise InputError(f"there is no time between {start_s} s and {end_s} s to average over")
+    segment_bytes = real_of("segment_bytes", segment_bytes, above=0)
+    require_time(start_s, end_s)
     first, last = np.searchsorted(arrivals_s, [start_s, end_s], side="right")
     return float((last - first) * segment_bytes * 8 / (end_s - start_s))

@@ -3,6 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ackclock.errors import real_of
+from ackclock.metrics.given import series_of
+
 
 def sample_mean(
     time_s: ArrayLike,
@@ -23,6 +26,6 @@ def sample_mean(
         >>> sample_mean([0.1, 0.2, 0.9], [20.0, 22.0, 50.0], end_s=0.5)
         21.0
     """
-    times = np.asarray(time_s, dtype=np.float64)
-    inside = np.asarray(value, dtype=np.float64)[(times >= start_s) & (times <= end_s)]
+    times, values = series_of(time_s=time_s, value=value)
+    inside = values[(times >= real_of("start_s", start_s)) & (times <= real_of("end_s", end_s))]
     return float(inside.mean()) if inside.size else None

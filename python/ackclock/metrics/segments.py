@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.errors import flag_of, whole_number
+from ackclock.metrics.given import require_equal, wholes_of
 from ackclock.metrics.series import HasTables, select
 
 Floats = NDArray[np.float64]
@@ -65,7 +67,7 @@ def flow_segments(
     sent_s, seq, size, ids = select(results, "packets", columns, event="sent", **of)
     came_s, came, came_size, came_ids = select(results, "packets", columns, event="received", **of)
     gone_s, gone_ids = np.zeros(0), np.zeros(0, np.int64)
-    if drops:
+    if flag_of("drops", drops):
         gone_s, gone_ids = select(results, "drops", ("time_s", "packet_id"), **of)
     for_nothing = new_bytes(unwrapped(came), _lengths(came_size, header_bytes)) == 0
     arrival, drop = _places(ids, came_ids), _places(ids, gone_ids)
@@ -88,6 +90,8 @@ def new_bytes(start: Integers, length: Integers) -> Integers:
         start: First byte of each arrival, in the order of arrival; shape (m,).
         length: Number of its bytes; shape (m,).
     """
+    start, length = wholes_of("start", start), wholes_of("length", length)
+    require_equal("start", len(start), "length", len(length))
     stop = start + length
     kinds, first = np.unique(np.column_stack((start, stop)), axis=0, return_index=True)
     if (kinds[1:, 0] >= kinds[:-1, 1]).all():  # copies cover each other wholly or not at all
@@ -112,7 +116,7 @@ def unwrapped(seq: NDArray[Any]) -> Integers:
 def _lengths(size: NDArray[Any], header_bytes: int | None) -> Integers:
     if header_bytes is None:
         return np.ones(len(size), np.int64)
-    return np.asarray(size, np.int64) - header_bytes
+    return np.asarray(size, np.int64) - whole_number("header_bytes", header_bytes)
 
 
 class _Intervals:

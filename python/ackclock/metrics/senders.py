@@ -5,6 +5,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.metrics.given import numbers_of, series_of
+
 Floats = NDArray[np.float64]
 
 _GAIN = 1 / 8
@@ -27,17 +29,19 @@ def outstanding(
     Returns:
         Times of changes in seconds, and what is out from then on, in the unit of the arguments.
     """
-    times = np.union1d(np.asarray(sent_s, np.float64), np.asarray(acked_s, np.float64))
-    return times, _highest(sent_s, sent, times) - _highest(acked_s, acked, times)
+    there_s, there = series_of(ascending=True, sent_s=sent_s, sent=sent)
+    back_s, back = series_of(ascending=True, acked_s=acked_s, acked=acked)
+    times = np.union1d(there_s, back_s)
+    return times, _highest(there_s, there, times) - _highest(back_s, back, times)
 
 
 def smoothed_rtt(samples_s: ArrayLike) -> Floats:
     """SRTT after each sample of the round-trip time, by RFC 6298 section 2 with alpha 1/8."""
-    samples = np.asarray(samples_s, np.float64)
+    samples = numbers_of("samples_s", samples_s)
     return np.array(list(accumulate(samples.tolist(), lambda srtt, r: srtt + _GAIN * (r - srtt))))
 
 
-def _highest(at_s: ArrayLike, values: ArrayLike, times: Floats) -> Floats:
+def _highest(at_s: Floats, values: Floats, times: Floats) -> Floats:
     """The highest of the values until each of these times; 0 before the first."""
-    highest = np.concatenate(([0.0], np.maximum.accumulate(np.asarray(values, np.float64))))
-    return np.maximum(highest, 0.0)[np.searchsorted(np.asarray(at_s), times, side="right")]
+    highest = np.concatenate(([0.0], np.maximum.accumulate(values)))
+    return np.maximum(highest, 0.0)[np.searchsorted(at_s, times, side="right")]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ackclock.errors import must_have, one_of
+from ackclock.errors import must_have, names_of, one_of, refuse
 from ackclock.metrics.condense import LONG
 from ackclock.metrics.words import are
 
@@ -83,6 +83,7 @@ def select(
         >>> len(times)
         3
     """
+    columns = tuple(names_of("columns", columns, "time_s"))
     _require_known(results, where)
     names = list(dict.fromkeys((*columns, *where)))
     if isinstance(results, HasPieces):
@@ -106,6 +107,9 @@ def _selected(
 def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:
     """Check that these are results, and that their run has the flow or link."""
     must_have(results, "table")
+    for column, wanted in where.items():
+        if not isinstance(wanted, str | bool):
+            refuse(column, wanted, "a word, or True or False")
     summary: Mapping[str, Any] = getattr(results, "summary", {})
     for kind in where.keys() & {"flow", "link"}:
         if f"{kind}s" in summary:

@@ -8,16 +8,16 @@ everything), means leave it out, and the result says how often it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.errors import InputError, refuse
+from ackclock.errors import InputError, flag_of, must_have, one_of, refuse, several, whole_number
 from ackclock.extras import load
+from ackclock.metrics.given import numbers_of, within
 from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
 
 Floats = NDArray[np.float64]
@@ -30,6 +30,13 @@ LEVEL = 0.95
 
 MOST_RESAMPLED = 10_000
 """Means of more values get no bootstrap interval; it would hardly differ from that by t."""
+
+_COUNTED = {
+    "above": "quantiles count them as infinite",
+    "below": "quantiles count them as 0",
+    "left-out": "quantiles leave them out",
+}
+"""What is done with replications without a value, by its word."""
 
 _RESAMPLES = 2_000
 _MOST_DRAWS_AT_ONCE = 4_000_000
@@ -172,9 +179,10 @@ def summarize(
     Raises:
         InputError: a share or level that is not between 0 and 1.
     """
-    if not isinstance(shares, Iterable):
+    one_of("missing", missing, _COUNTED)
+    if (wanted := several(shares)) is None:
         refuse("shares", shares, "a list of shares, such as [0.5, 0.95]")
-    sample = np.asarray(value, dtype=np.float64).ravel()
+    sample = numbers_of("value", value)
     found = sample[~np.isnan(sample)]
     lost = sample.size - found.size
     ordered = np.sort(found)
@@ -187,7 +195,7 @@ def summarize(
     return Statistics(
         sample.size,
         wilson(lost, sample.size, level),
-        tuple(_quantile(ordered, share, level) for share in shares) if ordered.size else (),
+        tuple(_quantile(ordered, share, level) for share in wanted) if ordered.size else (),
         mean(found, tail, level, bounded=bounded) if found.size else None,
         tail,
         level,
@@ -210,11 +218,11 @@ def quantile(value: ArrayLike, share: float, level: float = LEVEL) -> Quantile:
         level: Confidence level.
 
     Raises:
-        ValueError: an empty sample, NaN, a share or level that is not between 0 and 1.
+        InputError: an empty sample, NaN, a share or level that is not between 0 and 1.
     """
-    ordered = np.sort(np.asarray(value, dtype=np.float64).ravel())
+    ordered = np.sort(numbers_of("value", value))
     if not ordered.size or np.isnan(ordered[-1]):
-        raise ValueError("a quantile needs values, and none that is NaN")
+        raise InputError("a quantile needs values, and none that is NaN")
     return _quantile(ordered, share, level)
 
 
@@ -222,8 +230,7 @@ def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
     # By name: a checker of types would follow all of SciPy, for longer than all the rest.
     binom = load("scipy.stats").binom
 
-    _require_within(share, "share")
-    _require_within(level, "confidence level")
+    share, level = within(share, "share"), within(level, "confidence level")
     n = ordered.size
     # A product that is whole but for rounding must not be rounded up.
     rank = max(1, math.ceil(n * share * (1 - 1e-12)))
@@ -250,13 +257,14 @@ def wilson(count: int, total: int, level: float = LEVEL) -> Share:
         level: Confidence level.
 
     Raises:
-        ValueError: a count that is not between 0 and `total`.
+        InputError: a count that is not between 0 and `total`.
     """
     from statistics import NormalDist
 
-    _require_within(level, "confidence level")
+    level = within(level, "confidence level")
+    count, total = whole_number("count", count), whole_number("total", total)
     if not 0 <= count <= total:
-        raise ValueError(f"{count} of {total} is not a share")
+        raise InputError(f"{count} of {total} is not a share")
     if total == 0:
         return Share(0, 0, math.nan, 0.0, 1.0)
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -287,12 +295,12 @@ def mean(
         bounded: No value can be above some bound, so a mean exists.
 
     Raises:
-        ValueError: an empty sample, a value that is not finite.
+        InputError: an empty sample, a value that is not finite.
     """
-    _require_within(level, "confidence level")
-    sample = np.asarray(value, dtype=np.float64).ravel()
+    level = within(level, "confidence level")
+    sample = numbers_of("value", value)
     if not sample.size or not np.isfinite(sample).all():
-        raise ValueError("a mean needs values, all of them finite")
+        raise InputError("a mean needs values, all of them finite")
     n = sample.size
     alike = bool(sample.min() == sample.max())
     average = float(sample[0]) if alike else float(sample.mean())
@@ -300,9 +308,12 @@ def mean(
     if 2 <= n <= MOST_RESAMPLED:
         by_bootstrap = Interval(average, average) if alike else _bca(sample, average, level)
     if tail is not None:
+        must_have(tail, "moment", name="tail", wanted="what `tail_index` returns")
         exists, variance = tail.moment(1), tail.moment(2)
     else:
-        exists = variance = "exists" if bounded or (alike and n >= 2) else "undecided"
+        exists = variance = (
+            "exists" if flag_of("bounded", bounded) or (alike and n >= 2) else "undecided"
+        )
     return Mean(average, n, exists, variance, t_interval(sample, level), by_bootstrap)
 
 
@@ -313,9 +324,10 @@ def t_interval(value: ArrayLike, level: float = LEVEL) -> Interval | None:
         value: Finite values; shape (n,).
         level: Confidence level.
     """
+    level = within(level, "confidence level")
     special = load("scipy.special")  # `scipy.stats.t` has the same quantile and takes long to load
 
-    sample = np.asarray(value, dtype=np.float64).ravel()
+    sample = numbers_of("value", value)
     n = sample.size
     if n < 2:
         return None
@@ -356,13 +368,10 @@ def _bca(sample: Floats, average: float, level: float) -> Interval:
 def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: Floats) -> list[str]:
     notes = []
     if lost:
-        counted = {
-            "above": "quantiles count them as infinite",
-            "below": "quantiles count them as 0",
-            "left-out": "quantiles leave them out",
-        }[missing]
-        notes.append(f"{lost} of {total} replications did not finish: {counted}, the mean is that "
-                     "of the others")  # fmt: skip
+        notes.append(
+            f"{lost} of {total} replications have no value, as where a flow did not finish: "
+            f"{_COUNTED[missing]}, the mean is that of the others"
+        )
     if not found.size or missing == "below":
         return notes
     if tail is None:
@@ -387,8 +396,3 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
             f"{tail.high:.2g}), below 2; intervals of the mean are too narrow"
         )
     return notes
-
-
-def _require_within(value: float, what: str) -> None:
-    if not isinstance(value, Real) or not 0 < value < 1:
-        raise InputError(f"a {what} must be between 0 and 1, not {value!r}")

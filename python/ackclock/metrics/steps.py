@@ -5,8 +5,13 @@ the first change it has the value `initial`. Several changes may have the same t
 counts, the others held for no time.
 """
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ackclock.errors import real_of
+from ackclock.metrics.given import numbers_of, require_time, series_of
 
 Floats = NDArray[np.float64]
 
@@ -19,9 +24,10 @@ def step_at(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, initial: float
         >>> step_at([1.0, 2.0], [10.0, 5.0], [0.5, 1.5, 2.0]).tolist()
         [0.0, 10.0, 5.0]
     """
-    times, values = _series(time_s, value)
-    place = np.searchsorted(times, np.asarray(at_s, dtype=np.float64), side="right")
-    return np.concatenate(([initial], values))[place]
+    times, values = series_of(ascending=True, time_s=time_s, value=value)
+    at = real_of("at_s", at_s) if isinstance(at_s, Real) else numbers_of("at_s", at_s)
+    place = np.searchsorted(times, at, side="right")
+    return np.concatenate(([_before(initial)], values))[place]
 
 
 def step_mean(
@@ -40,15 +46,14 @@ def step_mean(
         The mean, in the unit of `value`.
 
     Raises:
-        ValueError: the span is empty.
+        InputError: the span is empty.
 
     Example:
         >>> from ackclock.metrics import step_mean
         >>> step_mean([0.0, 3.0], [10.0, 20.0], 0.0, 4.0)
         12.5
     """
-    if not end_s > start_s:
-        raise ValueError(f"there is no time between {start_s} s and {end_s} s to average over")
+    require_time(start_s, end_s)
     edges, held = _held(time_s, value, start_s, end_s, initial)
     return float(np.dot(held, np.diff(edges)) / (end_s - start_s))
 
@@ -69,16 +74,18 @@ def step_range(
     return float(chosen.min()), float(chosen.max())
 
 
-def _series(time_s: ArrayLike, value: ArrayLike) -> tuple[Floats, Floats]:
-    return np.asarray(time_s, dtype=np.float64), np.asarray(value, dtype=np.float64)
+def _before(initial: float) -> float:
+    """The value before the first change; NaN where nothing is known of it."""
+    return initial if isinstance(initial, float) else real_of("initial", initial)
 
 
 def _held(
     time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float, initial: float
 ) -> tuple[Floats, Floats]:
     """Edges (n + 1) of the pieces within the span, and the value that held in each (n)."""
-    times, values = _series(time_s, value)
-    first, last = np.searchsorted(times, [start_s, end_s], side="right")
-    before = values[first - 1] if first else initial
+    times, values = series_of(ascending=True, time_s=time_s, value=value)
+    span = [real_of("start_s", start_s), real_of("end_s", end_s)]
+    first, last = np.searchsorted(times, span, side="right")
+    before = values[first - 1] if first else _before(initial)
     edges = np.concatenate((np.array([start_s]), times[first:last], np.array([end_s])))
     return edges, np.concatenate((np.array([before]), values[first:last]))

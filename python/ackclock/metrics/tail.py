@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.metrics.given import numbers_of, within
+
 Floats = NDArray[np.float64]
 Verdict = Literal["exists", "none", "undecided"]
 
@@ -86,13 +88,14 @@ def tail_index(
     Args:
         value: The sample, shape (n,); NaN does not count. An upper tail is of values above 0.
         cut_off: Values of which is known only that they are larger, such as the ends of runs that
-            ended before what they were to measure; any shape.
+            ended before what they were to measure; shape (m,).
         level: Confidence level of `low` and `high`.
 
     Returns:
         The estimate, or none for fewer than `FEWEST` values, fewer than `FEWEST_ABOVE_ZERO` above
         0, or where all of the tail is cut off.
     """
+    level = within(level, "confidence level")
     logs, whole, n = _descending(value, cut_off)
     if n < FEWEST or logs.size < FEWEST_ABOVE_ZERO:
         return None
@@ -135,8 +138,8 @@ def _descending(
     value: ArrayLike, cut_off: ArrayLike | None
 ) -> tuple[Floats, NDArray[np.bool_], int]:
     """Logarithms of what is above 0, largest first; which are not cut off; size of the sample."""
-    known = np.asarray(value, dtype=np.float64).ravel()
-    cut = np.asarray([] if cut_off is None else cut_off, dtype=np.float64).ravel()
+    known = numbers_of("value", value)
+    cut = numbers_of("cut_off", [] if cut_off is None else cut_off)
     both = np.concatenate((known, cut))
     whole = np.concatenate((np.ones(known.size, np.bool_), np.zeros(cut.size, np.bool_)))
     finite = np.isfinite(both)

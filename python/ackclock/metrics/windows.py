@@ -10,10 +10,15 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.errors import InputError, real_of
+from ackclock.metrics.given import each_of, numbers_of
+
 Floats = NDArray[np.float64]
 
 # Times are whole nanoseconds; the rounding of floats must not move an event over an edge.
 _HALF_NS = 0.5e-9
+_MOST = 1e8
+"""Windows that fit into memory."""
 
 
 def window_edges(start_s: float, end_s: float, width_s: float) -> Floats:
@@ -28,20 +33,35 @@ def window_edges(start_s: float, end_s: float, width_s: float) -> Floats:
         n + 1 edges in seconds for n windows; at least one window.
 
     Raises:
-        ValueError: `width_s` is not above 0, or `end_s` is before `start_s`.
+        InputError: `width_s` is not above 0, or `end_s` is before `start_s`.
 
     Example:
         >>> from ackclock.metrics import window_edges
         >>> window_edges(0.0, 1.0, 0.5).tolist()
         [0.0, 0.5, 1.0]
     """
-    if not width_s > 0:
-        raise ValueError(f"the width of a window must be above 0 s, not {width_s} s")
-    if end_s < start_s:
-        raise ValueError(f"windows cannot end ({end_s} s) before they start ({start_s} s)")
+    span_s = real_of("end_s", end_s) - real_of("start_s", start_s)
+    if span_s < 0:
+        raise InputError(f"windows cannot end ({end_s} s) before they start ({start_s} s)")
     # A span of a whole number of widths must not get another window from a rounding error.
-    count = max(1, math.ceil((end_s - start_s) / width_s - 1e-9))
+    require_few("width_s", span_s, width_s)
+    count = max(1, math.ceil(span_s / width_s - 1e-9))
     return np.asarray(start_s + width_s * np.arange(count + 1), dtype=np.float64)
+
+
+def require_few(name: str, span_s: float, width_s: float) -> None:
+    """Check that windows have a width, which this argument gives, and that they are not too many.
+
+    Raises:
+        InputError: they have none, or they are.
+    """
+    real_of(name, width_s, above=0)
+    if not (math.isfinite(width_s) and math.isfinite(span_s)):
+        raise InputError(f"{span_s} s in windows of {width_s} s: both must be finite")
+    if span_s > _MOST * width_s:
+        raise InputError(
+            f"{span_s} s are more than {_MOST:g} windows of {width_s} s; choose a larger `{name}`"
+        )
 
 
 def windowed_sums(
@@ -66,8 +86,8 @@ def windowed_sums(
         [7.0, 5.0]
     """
     edges = window_edges(start_s, end_s, width_s)
-    times = np.asarray(time_s, dtype=np.float64)
-    amounts = np.broadcast_to(np.asarray(amount, dtype=np.float64), times.shape)
+    times = numbers_of("time_s", time_s, gaps=False)
+    amounts = each_of("amount", amount, len(times))
     inside = (times >= start_s) & (times <= end_s)
     # An event at the very end belongs to the last window.
     after = np.searchsorted(edges, times[inside] + _HALF_NS, side="right")
@@ -112,7 +132,8 @@ def windowed_rates(
         >>> rates.tolist()
         [48000.0, 24000.0]
     """
-    edges, sums = windowed_sums(time_s, size_bytes, start_s, end_s, width_s)
+    sizes = each_of("size_bytes", size_bytes, len(numbers_of("time_s", time_s)))
+    edges, sums = windowed_sums(time_s, sizes, start_s, end_s, width_s)
     return edges, sums * 8.0 / width_s
 
 
@@ -141,11 +162,11 @@ def sliding_rates(
     """
     at = window_edges(0.0, end_s, every_s)[1:]
     at = at[at <= end_s * (1 + 1e-9)]
-    times = np.asarray(time_s, dtype=np.float64)
+    times = numbers_of("time_s", time_s, gaps=False)
     order = np.argsort(times, kind="stable")
-    bits = np.broadcast_to(np.asarray(size_bytes, dtype=np.float64) * 8.0, times.shape)[order]
+    bits = each_of("size_bytes", size_bytes, len(times))[order] * 8.0
     done = np.concatenate(([0.0], np.cumsum(bits)))
-    begin = np.maximum(at - reach_s, 0.0)
+    begin = np.maximum(at - real_of("reach_s", reach_s, above=0), 0.0)
     last = np.searchsorted(times[order], at + _HALF_NS, side="right")
     first = np.searchsorted(times[order], begin + _HALF_NS, side="right")
     first[begin == 0.0] = 0  # a packet at time 0 counts

@@ -133,10 +133,12 @@ def plot_sweep(
 
     Args:
         results: The sweep, as `ackclock.sweep.load` gives it.
-        kinds: `sweep-lines`, `heat-map`, `fairness`; default those that suit the sweep.
+        kinds: `sweep-lines`, `heat-map`, `scatter`, `fairness`, `throughput-delay`; default those
+            that suit the sweep.
         fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
         out: Directory for the files; made if it does not exist.
-        options: Width and colours, which axis goes where, which result is shown, and which runs.
+        options: Width and colours, which axis goes where, which results are shown, how they are
+            aggregated, and which runs.
 
     Raises:
         PlotError: an unknown plot, axis or format, or one that this sweep does not allow.
@@ -161,7 +163,7 @@ def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     wanted = "the results of a sweep, as `ackclock.sweep.load` returns them"
-    must_have(results, "select", wanted=wanted)
+    must_have(results, "select", "study", "sampled", wanted=wanted)
     return SweepView(results, _wishes(options))
 
 

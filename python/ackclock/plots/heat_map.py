@@ -28,7 +28,9 @@ def draw(view: SweepView) -> Figure:
     """
     x, y, facets = _chosen(view)
     value = view.value()
-    found = groups(view.chosen, [*facets, y, x], value.name, replicated=False)
+    called = view.called(value)
+    keys = [*facets, y, x]
+    found = groups(view.chosen, keys, value.name, view.aggregate, replicated=False)
     known = [group.value for group in found if group.value is not None]
     if not known:
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
@@ -38,12 +40,12 @@ def draw(view: SweepView) -> Figure:
     cells = view.cells(facets)
     over, down = across(x, view.levels(x)), across(view.short(y), view.levels(y))
     widest = max(text.width_mm(label, TICKS) for label in down.labels)
-    title = f"{value.title}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}"
+    title = f"{called}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}"
     most = int((view.width_mm - 20) / (9.0 * len(over.labels) + 4.0))
-    means = f"means over {view.meant}" if view.meant else ""
+    means = f"means over {view.meant}" if view.meant and not view.pooled() else ""
     height = _ROW_MM * len(down.labels)
     page = view.page(title, facets, most, height, means, left_mm=widest + 8.0)
-    page.notes = view.explained([y, *facets])
+    page.notes = [*view.explained([y, *facets]), *view.pooled(), *view.left_out(value)]
     low, high = min(scaled.values()), max(scaled.values())
     ramp = colormaps[_MAP]
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
@@ -84,8 +86,8 @@ def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
     free = view.left(asked.x, asked.y, *facets)
     # Numbers make better maps than words.
     free.sort(key=lambda axis: not view.numeric(axis))
-    x = asked.x or (free.pop(0) if free else None)
-    y = asked.y or (free.pop(0) if free else None)
+    x = view.axis(asked.x) or (free.pop(0) if free else None)
+    y = view.axis(asked.y) or (free.pop(0) if free else None)
     if x is None or y is None or x == y:
         drawn = "; those that were drawn make no grid" if view.sampled else ""
         raise PlotError(

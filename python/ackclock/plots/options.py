@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-from ackclock.errors import names_of, number_of
+from ackclock.errors import flag_of, names_of, number_of, pairs_of, text_of
 
 from .errors import PlotError, unknown
 
@@ -18,6 +18,8 @@ NAMED_WIDTHS_MM = {"page": 180.0, "column": 88.0}
 _STYLE_WIDTHS_MM = {"slides": 127.0}
 """Where a style is not as wide as a page: half a slide of 254 mm, so that its text is twice as
 large when the picture fills the slide."""
+_TEXTS = dict.fromkeys(("x", "y", "lines"), "links.L1.rate")
+_TEXTS |= {"value": "goodput_bps", "what": "flows", "aggregate": "p95"}
 LOOK = ("width_mm", "style", "transparent")
 """The options that every plot knows."""
 
@@ -41,12 +43,17 @@ class Options:
         to_s: End the time axis here, seconds; default the end of the run.
         overlay: Files with measurements to lay over windows, data in flight and round-trip times,
             as `FILE` for the first flow drawn or `FLOW=FILE` (`ackclock.measured`).
-        x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
-        y: Axis of a sweep that runs along the vertical axis of a heat map.
+        x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep. Of
+            `scatter` a column of results.
+        y: Axis of a sweep that runs along the vertical axis of a heat map. Of `scatter` a column of
+            results.
         lines: Axis of a sweep with a line for each of its values; `flow` for a line for each flow.
         facets: Axes of a sweep with a panel for each combination of their values; one name or
             several, of which `flow` may be one.
         value: Column of the results of a sweep to show; default `goodput_bps`.
+        what: `runs`, or `flows` to take results of flows; default `runs`, where runs have them.
+        aggregate: What is made of several values, a word of `tables.AGGREGATES`, such as `p95`;
+            default their mean.
         where: Values of axes of a sweep to show, as text, such as `{"window": ["8000 B"]}`; default
             all.
 
@@ -69,17 +76,28 @@ class Options:
     lines: str | None = None
     facets: Sequence[str] | None = None
     value: str | None = None
+    what: str | None = None
+    aggregate: str | None = None
     where: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
         for name in ("width_mm", "modulo", "bin_s", "from_s", "to_s"):
-            number_of(name, getattr(self, name))
-        if self.style not in STYLES:
+            object.__setattr__(self, name, number_of(name, getattr(self, name)))
+        for name, such_as in _TEXTS.items():
+            text_of(name, getattr(self, name), such_as)
+        for name in ("transparent", "sliding", "together"):
+            if getattr(self, name) is not None:
+                flag_of(name, getattr(self, name))
+        if not isinstance(self.style, str) or self.style not in STYLES:
             raise unknown("style", self.style, STYLES)
         if not WIDTHS_MM[0] <= self.page_mm <= WIDTHS_MM[1]:
             low, high = WIDTHS_MM
             raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
-        object.__setattr__(self, "where", self.where or ())
+        pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
+        chosen = [(name, _words("where", values)) for name, values in pairs_of("where", pairs)]
+        for name, _ in chosen:
+            text_of("where", name, "links.L1.rate")
+        object.__setattr__(self, "where", tuple(chosen))
         object.__setattr__(self, "overlay", _words("overlay", self.overlay))
         if self.facets is not None:
             object.__setattr__(self, "facets", _words("facets", self.facets))
@@ -98,12 +116,6 @@ class Options:
         if self.width_mm is not None:
             return self.width_mm
         return _STYLE_WIDTHS_MM.get(self.style, NAMED_WIDTHS_MM["page"])
-
-    @property
-    def selected(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The axes of `where`, each with its values."""
-        pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
-        return tuple((name, _words(name, values)) for name, values in pairs)
 
     def asked(self) -> list[str]:
         """Names of the options that not all plots know and that differ from their defaults."""

@@ -97,7 +97,6 @@ def find(name: str) -> Plot:
     Raises:
         PlotError: there is none.
     """
-    for plot in PLOTS:
-        if plot.name == name:
-            return plot
-    raise unknown("plot", name, names())
+    if not isinstance(name, str) or name not in names():
+        raise unknown("plot", name, names())
+    return PLOTS[names().index(name)]

@@ -58,17 +58,15 @@ def write_sweep(
     """See `ackclock.plots.plot_sweep`."""
     wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in _kinds(kinds)]
     _require_heard(view.options, wanted)
-    shown = view.options.value
     with saving.style(view.options):
-        drawn = [
-            (
-                plot,
-                f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name,
-                plot.load_sweep()(view),
-            )
-            for plot in wanted
-        ]
+        drawn = [(plot, _stem(plot, view.options), plot.load_sweep()(view)) for plot in wanted]
     return _save(drawn, formats, out, view.name, "Ackclock", view.options)
+
+
+def _stem(plot: Plot, options: Options) -> str:
+    """The name of the file of a plot of a sweep, in which another result has another file."""
+    shown = [getattr(options, name) for name in ("value", "aggregate") if plot.knows(name)]
+    return "-".join([plot.name, *(_plain(word) for word in shown if word)])
 
 
 def _kinds(asked: str | Sequence[str]) -> Iterable[str]:

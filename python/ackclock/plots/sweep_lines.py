@@ -31,15 +31,17 @@ def draw(view: SweepView) -> Figure:
     """
     x, lines, facets = chosen(view)
     value, split = view.value(), [lines] if lines else []
+    called = view.called(value)
     drawn, joined = x in view.sampled, view.in_order(x)
     others = [axis for axis in view.sampled if axis not in (x, lines, *facets)] if drawn else []
-    exact = drawn or not view.sampled
-    found = groups(view.chosen, [*facets, *split, *others, x], value.name, replicated=exact)
+    exact = (drawn or not view.sampled) and not view.over_flows
+    keys = [*facets, *split, *others, x]
+    found = groups(view.chosen, keys, value.name, view.aggregate, replicated=exact)
     if all(group.value is None for group in found):
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
     unit, size = unit_of(value, [group.value for group in found])
     cells = view.cells(facets)
-    title, height = f"{value.title}{view.whose} against {x}", 30.0 if len(cells) > 2 else 48.0
+    title, height = f"{called}{view.whose} against {x}", 30.0 if len(cells) > 2 else 48.0
     page = view.page(title, facets, 4 if view.width_mm > 120 else 2, height)
     page.notes = view.explained([*split, *facets])
     if beside := [a for a in view.together(x) if a not in (lines, *facets)]:
@@ -63,7 +65,7 @@ def draw(view: SweepView) -> Figure:
             at = {level: x_at + aside for level, x_at in zip(levels, axis.places, strict=True)}
             _line(axes, at, mine, size, style)
         axis.place(axes, numbers=page.is_last(index))
-        page.scale(axes, top, f"{value.title} ({unit})" if unit else value.title)
+        page.scale(axes, top, f"{called} ({unit})" if unit else called)
     if lines:
         handles = [Line2D([], [], **style) for style in styles]
         page.legend = [(h, view.words([lines], (n,))) for h, n in zip(handles, names, strict=True)]
@@ -74,8 +76,7 @@ def draw(view: SweepView) -> Figure:
         )
     elif ends:
         page.notes.append("All replications have the same value: there are no bars.")
-    if not exact:
-        page.notes.append(f"Means over {view.meant}.")
+    page.notes += [*view.pooled(apart=drawn), *view.left_out(value)]
     if drawn:
         page.notes.append(f"Each point is one of the {view.meant}.")
     return page.finish()
@@ -93,7 +94,7 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
     drawn = [axis for axis in view.sampled if axis not in taken]
     free = [*view.left(*taken), *drawn]
     numeric = [axis for axis in free if view.numeric(axis)]
-    x = asked.x or max(numeric or free, key=lambda a: len(view.levels(a)), default=None)
+    x = view.axis(asked.x) or max(numeric or free, key=lambda a: len(view.levels(a)), default=None)
     if x is None:
         raise PlotError("this sweep varies nothing, or --where leaves one run: there is no line")
     rest = view.left(x, *taken, *view.together(x))

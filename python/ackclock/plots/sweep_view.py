@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ackclock.tables import Column, ResultTable, of_sweep
-from ackclock.tables.groups import combinations, require_numbers
+import numpy as np
+
+from ackclock.errors import one_of
+from ackclock.tables import AGGREGATES, TABLES, Column, ResultTable, of_sweep
+from ackclock.tables.groups import WORDS, combinations, summed_up
+from ackclock.tables.table import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
@@ -62,7 +66,7 @@ class SweepView:
         self._sweep = sweep
         self._axes = list(sweep.axes)
         self._levels: dict[str, list[Any]] = {}
-        wanted = {name: list(values) for name, values in self.options.selected}
+        wanted = {name: list(values) for name, values in self.options.where}
         flow = wanted.pop("flow", None)
         self.runs: ResultTable = of_sweep(sweep, "runs", self._axes).where(wanted)
         if not len(self.runs):
@@ -70,15 +74,30 @@ class SweepView:
         self.wanted = wanted
         self.chosen = self.runs
         """What values are taken from: the runs, or flows, each by itself."""
-        asked = [a for a in (self.options.x, self.options.y, self.options.lines) if a is not None]
-        asked += self.options.facets or ()
-        if flow is not None or "flow" in asked:
+        asked = self.options
+        named = [asked.x, asked.y, asked.lines, *(asked.facets or ())]
+        results = {asked.x, asked.y, asked.value} - {None, *self._axes, *self.runs.names}
+        what = one_of("what", asked.what or "runs", ("runs", "flows"))
+        if asked.what is None and results & {column.name for column in TABLES["flows"]}:
+            what = "flows"  # runs have no such figure
+        if flow is not None or "flow" in named:
             self.wanted = {**wanted, **({"flow": flow} if flow else {})}
-            self.chosen = self.flows()
             self._axes.append("flow")
-        for axis in asked:
-            if axis not in self._axes:
-                raise unknown("axis", axis, list(dict.fromkeys([*self._axes, "flow"])))
+            what = "flows"
+        if what == "flows":
+            self.chosen = self.flows()
+        for axis in (asked.lines, *(asked.facets or ())):
+            self.axis(axis)
+
+    def axis(self, name: str | None) -> str | None:
+        """The name of an axis that was asked for; none if none was.
+
+        Raises:
+            PlotError: there is no such axis.
+        """
+        if name is not None and name not in self._axes:
+            raise unknown("axis", name, list(dict.fromkeys([*self._axes, "flow"])))
+        return name
 
     def flows(self) -> ResultTable:
         """The flows of all runs."""
@@ -99,13 +118,57 @@ class SweepView:
         """Whether an axis has numbers or quantities of one kind."""
         return scale(self.levels(axis)) is not None
 
-    def value(self, default: str = "goodput_bps") -> Column:
-        """The column to show.
+    def value(self, name: str | None = None) -> Column:
+        """The column of this name, or else the one that is to be shown.
 
         Raises:
             InputError: there is none of this name, or it holds no numbers.
         """
-        return require_numbers(self.chosen, self.options.value or default)
+        return require_numbers(self.chosen, name or self.options.value or "goodput_bps")
+
+    def called(self, column: Column) -> str:
+        """What a column is called as it is shown; of means just its title, unless asked for."""
+        return summed_up(column, self.aggregate).title if self.options.aggregate else column.title
+
+    @property
+    def aggregate(self) -> str:
+        """What is made of several values.
+
+        Raises:
+            InputError: there is no such word.
+        """
+        return one_of("aggregate", self.options.aggregate or "mean", AGGREGATES)
+
+    @property
+    def over_flows(self) -> bool:
+        """Whether values of several flows go together into one."""
+        apart = self.chosen is self.runs or "flow" in self._axes
+        return not apart and len(self.chosen.different("flow")) > 1
+
+    def pooled(self, *, apart: bool = False) -> list[str]:
+        """A sentence about what goes into one value, where it is not plain.
+
+        With `apart` each point of a sample has a value of its own.
+        """
+        flows = f"{len(self.chosen.different('flow'))} flows" if self.over_flows else ""
+        pool = " and ".join(filter(None, (flows, self._again if apart else self.meant)))
+        asked = self.over_flows or self.options.aggregate or (self.sampled and not apart)
+        return [f"Each value is the {WORDS[self.aggregate]} over {pool}."] if asked and pool else []
+
+    def there(self, *columns: Column) -> np.ndarray:
+        """Which rows have a value in all of these columns."""
+        known = np.ones(len(self.chosen), np.bool_)
+        for column in columns:
+            known &= np.isfinite(self.chosen.numbers(column.name))
+        return known
+
+    def left_out(self, *columns: Column) -> list[str]:
+        """A sentence about rows without a value, such as flows that did not finish."""
+        without = int((~self.there(*columns)).sum())
+        rows = "runs" if self.chosen is self.runs else "flows of all runs"
+        names = " or ".join(column.name for column in columns)
+        said = f"Left out: {without} of {len(self.chosen)} {rows}, which lack {names}."
+        return [said] if without else []
 
     @property
     def replications(self) -> int:
@@ -172,6 +235,10 @@ class SweepView:
         """What means are over that are shown for values of axes that were not drawn."""
         if self.sampled:
             return f"{len(combinations(self.runs, self.sampled)[0])} points of the sample"
+        return self._again
+
+    @property
+    def _again(self) -> str:
         return f"{self.replications} replications" if self.replications > 1 else ""
 
     def left(self, *taken: str | None) -> list[str]:

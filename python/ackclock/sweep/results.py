@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ackclock.errors import InputError, path_of
+from ackclock.errors import InputError, names_of, one_of, path_of
 from ackclock.extras import require
 from ackclock.nested import elements
 from ackclock.results import ResultsError
@@ -55,9 +55,16 @@ class SweepResults:
         return self._source.select(self.column_names)
 
     def select(self, columns: Sequence[str]) -> pa.Table:
-        """Return some columns of the table; no others are read."""
+        """Return some columns of the table; no others are read.
+
+        Raises:
+            InputError: there is no such column.
+        """
+        columns = names_of("columns", columns, "seed")
+        for name in columns:
+            one_of("column", name, self.column_names)
         held = self.table if "table" in self.__dict__ else self._source
-        return held.select(list(columns))
+        return held.select(columns)
 
     @classmethod
     def of(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ackclock.columns import PERCENTILES, TABLES, Column
-from ackclock.errors import must_have
+from ackclock.errors import flag_of, must_have
 from ackclock.metrics.percentiles import Recorded, with_percentiles
 from ackclock.tables.formats import to_csv, to_html, to_json, to_latex, to_markdown, to_parquet
 from ackclock.tables.groups import AGGREGATES, grouped, paired, pivoted
@@ -58,7 +58,7 @@ def of_run(results: Recorded, what: str = "flows", *, percentiles: bool = False)
         InputError: there is no such table.
     """
     must_have(results, "summary")
-    summary = detailed(results) if percentiles else results.summary
+    summary = detailed(results) if flag_of("percentiles", percentiles) else results.summary
     return of_summaries({"": summary}, what)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ackclock.columns import PERCENTILES, Column
-from ackclock.errors import InputError, one_of
+from ackclock.errors import InputError, names_of, one_of, refuse, several
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
-from ackclock.tables.table import ResultTable
+from ackclock.tables.table import ResultTable, require_numbers, require_table
 from ackclock.tables.values import ordered, spelled
 
 
@@ -36,8 +36,9 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 _PARTS = ("run", "flow", "link", "direction", "reason")
 """Columns that distinguish the rows of one run; a mean over them is not one over replications."""
 
-_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
-_WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
+WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "minimum", "max": "maximum"}
+WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
+"""What these are called."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +108,13 @@ def combinations(table: ResultTable, by: Sequence[str]) -> tuple[list[tuple[Any,
     return keys, places
 
 
-def require_numbers(table: ResultTable, name: str) -> Column:
-    """Return the meaning of a column of numbers.
-
-    Raises:
-        InputError: there is no such column, or it holds no numbers.
-    """
-    column = table.column(name)
-    if column.kind not in ("count", "real"):
-        numeric = [c.name for c in table.columns if c.kind in ("count", "real")]
-        raise InputError(f"'{name}' holds no numbers; these do: {', '.join(numeric)}")
-    return column
-
-
 def grouped(
     table: ResultTable,
     by: Sequence[str],
     values: Sequence[str],
     aggregate: str = "mean",
     axes: Sequence[str] = (),
+    sampled: Sequence[str] = (),
 ) -> ResultTable:
     """Return a row for each combination of some columns, with means and their intervals.
 
@@ -136,10 +125,16 @@ def grouped(
         aggregate: A name of `AGGREGATES`.
         axes: Columns over which no interval makes sense; where one of them differs within a group
             there is none, and a note says so.
+        sampled: Those of these axes whose values were drawn, so that few rows share one.
 
     Raises:
         InputError: there is no such column or aggregate, or one that holds no numbers.
     """
+    require_table(table)
+    by, values, axes = (
+        names_of(name, given, "goodput_bps")
+        for name, given in (("by", by), ("values", values), ("axes", axes))
+    )
     mixed = _mixed(table, by, axes)
     every = {name: groups(table, by, name, aggregate, not mixed) for name in values}
     first = next(iter(every.values()), [])
@@ -147,14 +142,16 @@ def grouped(
     counted = Column("rows", "Rows", "count", meaning="How many rows are summed up")
     made[counted] = [group.count for group in first]
     for name, found in every.items():
-        summed = _summed(table.column(name), aggregate)
+        summed = summed_up(table.column(name), aggregate)
         made[summed] = [group.value for group in found]
         if any(group.interval for group in found):
             formula = "Student's t over the replications"
             own = replace(summed, meaning=table.column(name).meaning, formula=formula)
             made |= _ends(own, [group.interval for group in found])
     left_out = (note for name in values for note in _left_out(table, name))
-    return ResultTable.of(made, table.title, (*table.notes, *_notes(mixed, aggregate), *left_out))
+    return ResultTable.of(
+        made, table.title, (*table.notes, *_notes(mixed, aggregate, sampled), *left_out)
+    )
 
 
 def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, list[Any]]:
@@ -189,7 +186,12 @@ def paired(
         InputError: there is no such column or value, or something other than the seed differs
             within a group.
     """
-    name, wanted = against
+    require_table(table)
+    by, values = names_of("by", by, "flows.*.tcp.cc"), names_of("values", values, "goodput_bps")
+    pair = several(against) or []
+    if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+        refuse("against", against, "a column and its value, such as ('flows.*.tcp.cc', 'reno')")
+    name, wanted = pair
     if name not in by:
         raise InputError(f"--against compares values of '{name}', which --by has to name")
     if "seed" not in table.names:
@@ -257,24 +259,29 @@ def pivoted(
     value: str,
     aggregate: str = "mean",
     axes: Sequence[str] = (),
+    sampled: Sequence[str] = (),
 ) -> ResultTable:
     """Return a cross table: a row for each value of one column, a column for each of another.
 
     Arguments and errors as in `grouped`.
     """
+    require_table(table)
+    axes = names_of("axes", axes, "links.L1.rate")
+    for column in (rows, across):
+        table.column(column)
     if rows == across:
         raise InputError(f"rows and columns are both '{rows}'; choose two different ones")
     mixed = _mixed(table, (rows, across), axes)
     meant = require_numbers(table, value)
     found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
     down, over = ordered(table.different(rows)), ordered(table.different(across))
-    summed = _summed(meant, aggregate)
+    summed = summed_up(meant, aggregate)
     made = {table.column(rows): down}
     for here in over:
         column = replace(summed, name=f"{across}={spelled(here)}", title=spelled(here))
         made[column] = [found.get((key, here)) for key in down]
     title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
-    notes = (*table.notes, *_notes(mixed, aggregate), *_left_out(table, value))
+    notes = (*table.notes, *_notes(mixed, aggregate, sampled), *_left_out(table, value))
     return ResultTable.of(made, title, notes)
 
 
@@ -289,15 +296,16 @@ def varies(table: ResultTable, by: Sequence[str], name: str) -> bool:
     return len(combinations(table, [*by, name])[0]) > len(combinations(table, by)[0])
 
 
-def _summed(column: Column, aggregate: str) -> Column:
+def summed_up(column: Column, aggregate: str) -> Column:
+    """Return the meaning of what is made of the values of a column."""
     whole = column.kind == "count" and aggregate in ("sum", "min", "max")
-    meaning = f"{_WORDS[aggregate].capitalize()} of: {column.meaning}"
+    meaning = f"{WORDS[aggregate].capitalize()} of: {column.meaning}"
     kind, title = "count" if whole else "real", _title(column, aggregate)
     return replace(column, kind=kind, title=title, meaning=meaning, formula="")
 
 
 def _title(column: Column, aggregate: str) -> str:
-    return f"{column.title}, {_WORDS[aggregate]}"
+    return f"{column.title}, {WORDS[aggregate]}"
 
 
 def _left_out(table: ResultTable, value: str) -> Iterator[str]:
@@ -306,11 +314,11 @@ def _left_out(table: ResultTable, value: str) -> Iterator[str]:
         yield f"{count} of {len(table)} rows have no '{value}' and are left out."
 
 
-def _notes(mixed: Sequence[str], aggregate: str) -> tuple[str, ...]:
-    if not mixed:
-        return ()
-    names = ", ".join(mixed)
-    return (
-        f"Each {_WORDS[aggregate]} is over all values of {names}, too; choose one with --where, "
-        "or name it with --by.",
-    )
+def _notes(mixed: Sequence[str], aggregate: str, sampled: Sequence[str]) -> Iterator[str]:
+    if drawn := ", ".join(name for name in mixed if name in sampled):
+        yield f"Each {WORDS[aggregate]} is over the points of the sample ({drawn})."
+    if names := ", ".join(name for name in mixed if name not in sampled):
+        yield (
+            f"Each {WORDS[aggregate]} is over all values of {names}, too; choose one with --where, "
+            "or name it with --by."
+        )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.columns import OF_RECORDS
-from ackclock.errors import InputError, one_of
+from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.delays import variations_s
 from ackclock.metrics.percentiles import Recorded
@@ -108,6 +108,9 @@ def of_records(
         InputError: there is no such table, the span is empty, or the records are not there.
     """
     one_of("table", what, OF_RECORDS)
+    runs = mapping_of("runs", runs, f"a mapping of names to {A_RUN}")
+    for results in runs.values():
+        must_have(results, "summary", "model")
     rows: Rows = []
     for name, results in runs.items():
         span = _span(results, from_s, to_s)

@@ -20,7 +20,7 @@ from ackclock.columns import (
     link_entries,
     pick,
 )
-from ackclock.errors import one_of
+from ackclock.errors import mapping_of, one_of, refuse
 from ackclock.tables.table import ResultTable
 
 _TITLES = {
@@ -30,6 +30,7 @@ _TITLES = {
     "runs": "Runs",
 }
 _OTHERS = "Without a flow: ACKs and packets of routers."
+_SUMMARIES = "a mapping of names to summaries, as `results.summary` is one"
 _RUN = Column("run", "Run", "word", meaning="Which run")
 
 
@@ -49,6 +50,10 @@ def of_summaries(
     Raises:
         InputError: there is no such table.
     """
+    summaries = mapping_of("summaries", summaries, _SUMMARIES, Mapping)
+    for summary in summaries.values():
+        if not {"flows", "links"} <= summary.keys():
+            refuse("summaries", summaries, _SUMMARIES)
     entries, columns = {
         "flows": (flow_entries, FLOWS),
         "links": (link_entries, LINKS),

@@ -23,7 +23,11 @@ def axes(table: Any) -> list[str]:
     """Return the names of the axes of a sweep, in their order.
 
     The axes are the columns that no other definition knows.
+
+    Raises:
+        InputError: this is not the table of a sweep.
     """
+    must_have(table, "column_names", name="table", wanted="the `table` of a sweep")
     known = _OF_SWEEP | {column.name for column in RUNS} | set(_NESTED)
     return [name for name in table.column_names if name not in known]
 
@@ -40,7 +44,6 @@ def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> Resul
     Raises:
         InputError: there is no such table, or no such axis.
     """
-    must_have(table, "column_names", name="table", wanted="the `table` of a sweep")
     one_of("table", what, TABLES)
     known = axes(table)
     named = known if names is None else names_of("names", names, "links.L1.rate")

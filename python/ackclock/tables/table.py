@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ackclock.columns import FLOWS, LINKS, RUNS, Column
-from ackclock.errors import InputError, refuse, unknown
+from ackclock.errors import InputError, mapping_of, names_of, refuse, text_of, unknown
+from ackclock.metrics.given import wholes_of
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.values import measured, same, spelled
 
@@ -37,8 +38,10 @@ class ResultTable:
         cls, made: Mapping[Column, Sequence[Any]], title: str = "", notes: Sequence[str] = ()
     ) -> ResultTable:
         """Return a table of columns with their values."""
+        if not isinstance(made, Mapping) or not all(isinstance(one, Column) for one in made):
+            refuse("made", made, "a mapping of `tables.Column` to values")
         cells = {column.name: values for column, values in made.items()}
-        return cls(tuple(made), cells, title, tuple(notes))
+        return cls(tuple(made), cells, title, tuple(names_of("notes", notes, "Two runs failed.")))
 
     def __len__(self) -> int:
         return len(self.cells[self.columns[0].name]) if self.columns else 0
@@ -54,6 +57,7 @@ class ResultTable:
         Raises:
             InputError: there is none of this name; says the nearest, or what it would be.
         """
+        text_of("column", name, next(iter(self.names), "flow"))
         for column in self.columns:
             if column.name == name:
                 return column
@@ -95,9 +99,9 @@ class ResultTable:
         """Return the values of a column of numbers, NaN for none.
 
         Raises:
-            InputError: there is none of this name.
+            InputError: there is none of this name, or it holds no numbers.
         """
-        values = self.cells[self.column(name).name]
+        values = self.cells[require_numbers(self, name).name]
         if isinstance(values, ArrowColumn):
             return values.numbers()
         return np.array([math.nan if value is None else value for value in values], np.float64)
@@ -113,7 +117,8 @@ class ResultTable:
         Raises:
             InputError: there is no such column.
         """
-        kept = tuple(self.column(name) for name in dict.fromkeys(names))
+        wanted = names_of("names", names, "goodput_bps")
+        kept = tuple(self.column(name) for name in dict.fromkeys(wanted))
         return replace(self, columns=kept, cells={c.name: self.cells[c.name] for c in kept})
 
     def usual(self) -> ResultTable:
@@ -131,18 +136,17 @@ class ResultTable:
         Raises:
             InputError: there is no such column, or nothing has the value; says which values it has.
         """
-        if not wanted:
-            return self
         keep = np.ones(len(self), bool)
-        for name, texts in wanted.items():
+        for name, given in mapping_of("wanted", wanted, "a mapping of columns to texts").items():
             values, codes = self.coded(name)
+            texts = names_of(name, given, spelled(next(iter(values), "")))
             for text in texts:
                 if not any(same(value, text) for value in values):
                     known = dict.fromkeys(map(spelled, values))
                     raise InputError(unknown(f"value of {name}", text, known))
             fitting = [any(same(value, text) for text in texts) for value in values]
             keep &= np.array(fitting, bool)[codes]
-        return self.take(np.flatnonzero(keep))
+        return self if keep.all() else self.take(np.flatnonzero(keep))
 
     def sort(self, names: Sequence[str]) -> ResultTable:
         """Return the rows in the order of these columns; `-name` from the largest on.
@@ -152,8 +156,7 @@ class ResultTable:
         Raises:
             InputError: there is no such column.
         """
-        if not names:
-            return self
+        names = names_of("names", names, "-goodput_bps")
         order = np.arange(len(self))
         for name in reversed(names):
             values, codes = self.coded(name.removeprefix("-"))
@@ -166,10 +169,19 @@ class ResultTable:
             sign = -1 if name.startswith("-") else 1
             rank = [len(ranks) if v is None else sign * ranks[keys[v]] for v in values]
             order = order[np.argsort(np.array(rank, np.int64)[codes[order]], kind="stable")]
-        return self.take(order)
+        return self.take(order) if names else self
 
     def take(self, order: Sequence[int] | np.ndarray) -> ResultTable:
-        """Return these rows, by their numbers from 0."""
+        """Return these rows, by their numbers from 0.
+
+        Raises:
+            InputError: there is none of a number.
+        """
+        order = wholes_of("order", order)
+        if order.size and not 0 <= order.min() <= order.max() < len(self):
+            raise InputError(
+                f"`order` names rows that do not exist; they go from 0 to {len(self) - 1}"
+            )
         cells = {
             name: values.take(order)
             if isinstance(values, ArrowColumn)
@@ -209,3 +221,16 @@ def require_table(given: object) -> None:
     """
     if not isinstance(given, ResultTable):
         refuse("table", given, "a `ResultTable`, such as `tables.of_run` returns")
+
+
+def require_numbers(table: ResultTable, name: str) -> Column:
+    """Return the meaning of a column of numbers.
+
+    Raises:
+        InputError: there is no such column, or it holds no numbers.
+    """
+    column = table.column(name)
+    if column.kind not in ("count", "real"):
+        numeric = [c.name for c in table.columns if c.kind in ("count", "real")]
+        raise InputError(f"'{name}' holds no numbers; these do: {', '.join(numeric)}")
+    return column
