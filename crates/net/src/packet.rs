@@ -204,14 +204,21 @@ impl Packet {
     #[inline]
     pub fn kind_code(&self) -> i32 {
         match self.kind() {
-            Kind::Handshake => match self.message() {
-                Message::Syn => packet_kind::SYN,
-                Message::SynAck => packet_kind::SYN_ACK,
-                Message::Ack => packet_kind::HANDSHAKE_ACK,
-                Message::Fin => packet_kind::FIN,
-                Message::Probe => packet_kind::WINDOW_PROBE,
-            },
+            Kind::Handshake => Self::message_code(self.message()),
             kind => kind as i32,
+        }
+    }
+
+    /// The same of a message. Apart, so that the code of most packets takes no jump that depends on it.
+    #[cold]
+    #[inline(never)]
+    fn message_code(message: Message) -> i32 {
+        match message {
+            Message::Syn => packet_kind::SYN,
+            Message::SynAck => packet_kind::SYN_ACK,
+            Message::Ack => packet_kind::HANDSHAKE_ACK,
+            Message::Fin => packet_kind::FIN,
+            Message::Probe => packet_kind::WINDOW_PROBE,
         }
     }
 
@@ -311,6 +318,12 @@ impl Packet {
     #[inline]
     pub const fn add_flags(&mut self, flags: Flags) {
         self.word |= (flags.bits() as u64) << Self::ECN;
+    }
+
+    /// Whether any flag of its headers is set, or its sender understands marks.
+    #[inline]
+    pub const fn has_flags(&self) -> bool {
+        Flags::NONE.bits() != self.flags().bits()
     }
 
     /// Whether its content is damaged.
