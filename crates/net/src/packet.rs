@@ -203,15 +203,13 @@ impl Packet {
     /// Code of its kind in the record tables.
     #[inline]
     pub fn kind_code(&self) -> i32 {
-        match self.kind() {
-            Kind::Handshake => Self::message_code(self.message()),
-            kind => kind as i32,
-        }
+        // The bits as they are: a match on the kind would be a jump by a table, which processors guess wrong.
+        let code = (self.word >> Self::KIND & 3) as i32;
+        if code == Kind::Handshake as i32 { Self::message_code(self.message()) } else { code }
     }
 
-    /// The same of a message. Apart, so that the code of most packets takes no jump that depends on it.
+    /// The same of a message.
     #[cold]
-    #[inline(never)]
     fn message_code(message: Message) -> i32 {
         match message {
             Message::Syn => packet_kind::SYN,
