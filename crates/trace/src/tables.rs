@@ -178,7 +178,8 @@ macro_rules! tables {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy, PartialEq)]
-            #[repr(packed)]
+            // Without padding: what a run records is more than nearer caches hold, so bytes count.
+            #[repr(Rust, packed)]
             pub struct $row {
                 $(#[doc = $meaning] pub $field: $type,)+
             }
