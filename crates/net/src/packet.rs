@@ -203,7 +203,7 @@ impl Packet {
     /// Code of its kind in the record tables.
     #[inline]
     pub fn kind_code(&self) -> i32 {
-        // The bits as they are: a match on the kind would be a jump by a table, which processors guess wrong.
+        // The bits as they are: a match on the kind becomes a jump by a table.
         let code = (self.word >> Self::KIND & 3) as i32;
         if code == Kind::Handshake as i32 { Self::message_code(self.message()) } else { code }
     }

@@ -178,7 +178,7 @@ macro_rules! tables {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy, PartialEq)]
-            // Without padding: what a run records is more than nearer caches hold, so bytes count.
+            // Without padding, which is an eighth of what a packet-hop records.
             #[repr(Rust, packed)]
             pub struct $row {
                 $(#[doc = $meaning] pub $field: $type,)+
