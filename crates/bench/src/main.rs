@@ -22,8 +22,6 @@ static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 /// Rows at which records are handed out, and of the tables that are: as `record_stream.py` has it.
 const HELD_ROWS: usize = 1 << 19;
 const LEAST_ROWS: usize = 1 << 15;
-/// Events between looks at the records.
-const TURN: u64 = 100_000;
 
 struct Options {
     rounds: usize,
@@ -123,7 +121,7 @@ fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
     let setup = start.elapsed();
     let built = MEMORY.allocated() - before;
     let [mut cpu, mut own, mut wall, mut handing_out] = [Duration::ZERO; 4];
-    let turn = if scenario.record.is_off() { u64::MAX } else { TURN };
+    let turn = if scenario.record.is_off() { u64::MAX } else { simulation.turn() };
     loop {
         let (start, thread, clock) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
         let done = events(&mut simulation, turn);

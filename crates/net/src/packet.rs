@@ -203,15 +203,20 @@ impl Packet {
     /// Code of its kind in the record tables.
     #[inline]
     pub fn kind_code(&self) -> i32 {
-        match self.kind() {
-            Kind::Handshake => match self.message() {
-                Message::Syn => packet_kind::SYN,
-                Message::SynAck => packet_kind::SYN_ACK,
-                Message::Ack => packet_kind::HANDSHAKE_ACK,
-                Message::Fin => packet_kind::FIN,
-                Message::Probe => packet_kind::WINDOW_PROBE,
-            },
-            kind => kind as i32,
+        // The bits as they are: a match on the kind becomes a jump by a table.
+        let code = (self.word >> Self::KIND & 3) as i32;
+        if code == Kind::Handshake as i32 { Self::message_code(self.message()) } else { code }
+    }
+
+    /// The same of a message.
+    #[cold]
+    fn message_code(message: Message) -> i32 {
+        match message {
+            Message::Syn => packet_kind::SYN,
+            Message::SynAck => packet_kind::SYN_ACK,
+            Message::Ack => packet_kind::HANDSHAKE_ACK,
+            Message::Fin => packet_kind::FIN,
+            Message::Probe => packet_kind::WINDOW_PROBE,
         }
     }
 
@@ -311,6 +316,12 @@ impl Packet {
     #[inline]
     pub const fn add_flags(&mut self, flags: Flags) {
         self.word |= (flags.bits() as u64) << Self::ECN;
+    }
+
+    /// Whether any flag of its headers is set, or its sender understands marks.
+    #[inline]
+    pub const fn has_flags(&self) -> bool {
+        Flags::NONE.bits() != self.flags().bits()
     }
 
     /// Whether its content is damaged.

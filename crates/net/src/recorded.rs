@@ -78,9 +78,10 @@ impl TcpFlow {
 
     fn record_state<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
         let (Some(info), Some(last)) = (self.connection.info(), &mut self.last) else { return };
-        if last.info.replace(info) == Some(info) {
+        if last.info.as_ref() == Some(&info) {
             return;
         }
+        last.info = Some(info);
         let secs = |time: Time| if time == Time::ZERO { f64::NAN } else { time.as_secs() };
         let in_flight = info.packets_out + info.retrans_out - info.sacked_out - info.lost_out;
         recorder.info(InfoRow {

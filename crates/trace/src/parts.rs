@@ -124,9 +124,7 @@ impl<R: Sampled> Store<R> {
             let (moments, rows) = &mut heads[part];
             while let Some((_, count)) = moments.next_if(|(moment, _)| *moment <= until) {
                 for mut row in rows.by_ref().take(count as usize) {
-                    if let Some(id) = row.packet_id() {
-                        *id = numbers.of(*id);
-                    }
+                    row.renumber(|number| numbers.of(number));
                     self.rows.push(row);
                 }
             }

@@ -24,8 +24,8 @@ pub(crate) trait Sampled: Copy {
     fn time(&self) -> Time;
     /// What the extremes are taken of.
     fn value(&self) -> f64;
-    /// The number of the packet that the row is about, if it names one.
-    fn packet_id(&mut self) -> Option<&mut i64>;
+    /// Gives the packet that the row is about, if it names one, the number that `of` answers for its own.
+    fn renumber(&mut self, of: impl Fn(i64) -> i64);
 }
 
 /// Holds the rows of an interval back until it is over.
@@ -134,9 +134,7 @@ mod tests {
         fn value(&self) -> f64 {
             self.2
         }
-        fn packet_id(&mut self) -> Option<&mut i64> {
-            None
-        }
+        fn renumber(&mut self, _of: impl Fn(i64) -> i64) {}
     }
 
     fn sampled(keep: Keep, rows: &[Row]) -> Vec<Row> {

@@ -148,14 +148,12 @@ macro_rules! sampled {
     };
 }
 
-/// The number of a packet, if that is what the field holds.
-macro_rules! packet_id {
-    ($row:ident id) => {
-        Some(&mut $row.id)
+/// Gives the packet another number, if that is what the field holds.
+macro_rules! renumber {
+    ($row:ident id $of:ident) => {
+        $row.id = $of($row.id);
     };
-    ($row:ident $other:ident) => {
-        None
-    };
+    ($row:ident $other:ident $of:ident) => {};
 }
 
 /// How much a recorder holds.
@@ -180,6 +178,8 @@ macro_rules! tables {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy, PartialEq)]
+            // Without padding, which is an eighth of what a packet-hop records.
+            #[repr(Rust, packed)]
             pub struct $row {
                 $(#[doc = $meaning] pub $field: $type,)+
             }
@@ -189,8 +189,8 @@ macro_rules! tables {
                     self.time
                 }
                 sampled!($($subject, $value)?);
-                fn packet_id(&mut self) -> Option<&mut i64> {
-                    [$(packet_id!(self $field)),+].into_iter().flatten().next()
+                fn renumber(&mut self, _of: impl Fn(i64) -> i64) {
+                    $(renumber!(self $field _of);)+
                 }
             }
         )+

@@ -68,6 +68,10 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
 
     #[inline(always)]
     fn record_header(&mut self, packet: &Packet) {
+        // Without flags only an ACK says more, in a note that its sender has kept.
+        if packet.kind() != Kind::Ack && !packet.has_flags() {
+            return;
+        }
         let connection = match &self.net.flows[packet.flow() as usize].endpoint {
             Endpoint::Tcp(tcp) => Some(&tcp.connection),
             Endpoint::Stopped(Stopped { tcp, .. }) => Some(&tcp.connection),
