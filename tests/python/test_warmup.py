@@ -129,6 +129,15 @@ def test_runs_that_end_within_their_warmup_have_nothing():
     assert summary["links"]["bottleneck"]["forward"]["bytes_carried"] == 0
 
 
+def test_a_run_that_is_interrupted_within_its_warmup_has_no_goodput():
+    scenario = network(warmup="4 s", stop={"when": "time", "at_latest": "10 s", "events": 1000})
+    summary = ackclock.run(scenario).summary
+    assert summary["stop_reason"] == "too-many-events"
+    assert summary["end_s"] < WARMUP_S
+    assert all(flow["goodput_bps"] is None for flow in summary["flows"].values())
+    assert summary["fairness_jain"] is None
+
+
 def test_a_warmup_as_long_as_the_run_is_refused():
     with pytest.raises(ScenarioError, match=r"warmup: nothing is left after 10 s") as caught:
         network(warmup="10 s")

@@ -345,12 +345,12 @@ impl<'a> Counted<'a> {
         Self { flow, counts, from, mark: mark.map(|mark| mark.at) }
     }
 
-    /// What it got until it was done, or until the end; nothing if it was done before the mark.
+    /// What it got until it was done, or until the end; nothing if it was done before the mark, or all ended with it.
     fn got(&self, done: Option<Time>, end: Time) -> Option<Got> {
-        let last = done.or(self.flow.stopped);
-        let before = self.mark.is_some_and(|at| last.is_some_and(|last| last <= at));
+        let last = done.or(self.flow.stopped).unwrap_or(end);
         let (bytes, until) = (self.counts.bytes_delivered, done.unwrap_or(end));
-        (!before).then_some(Got { bytes, from: self.from, until })
+        let has_time = self.mark.is_none_or(|at| last > at);
+        has_time.then_some(Got { bytes, from: self.from, until })
     }
 }
 
