@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import os
 import random
 import signal
@@ -44,6 +45,17 @@ def folder(ackclock, tmp_path, monkeypatch):
 def sweep(folder, ackclock):
     """Return a function that calls the command; it gives status, output and errors."""
     return functools.partial(ackclock, "sweep")
+
+
+def test_eighty_columns_have_whole_figures_and_say_what_is_left_out(sweep, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = sweep("grid.yaml", "--workers", "1")
+    lines = out.splitlines()
+    assert all(len(line) <= 80 for line in lines if "─" in line)
+    key = load("sweeps/tests/grid").table["key"][0].as_py()
+    (row,) = (line for line in lines if line.startswith(key[:6]))
+    assert re.split(r" {2,}", row)[1:4] == ["5 Mbps", "1", "2.519 Mbps"]
+    assert "Left out to fit the terminal: Timeouts" in out
 
 
 def test_it_prints_the_runs_and_writes_the_table(sweep, folder):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from ackclock.cli import figures
+from ackclock.cli import figures, fitting
+from ackclock.cli.fitting import print_fitting
 from ackclock.cli.terminal import print_json, table
 from ackclock.columns import pick
 from ackclock.errors import InputError
@@ -40,6 +41,8 @@ _FIGURES = pick(
     "bottleneck_utilization",
     "queueing_delay_s_mean",
 )
+_WITHOUT = ("Timeouts", "Resent", "Fairness", "Utilisation", "Lost")
+"""What a narrow terminal can do without, the first first."""
 
 
 def _shaped(column: Column, value: float | None) -> str:
@@ -129,23 +132,36 @@ def print_results(
 def _print_rows(console: Console, results: SweepResults) -> None:
     rows = results.plain().to_pylist()
     replicated = any(row["replication"] for row in rows)
-    shown = table(
-        "Key",
-        *(escape(axis) for axis in results.axes),
-        *([">Repl."] if replicated else []),
-        *(f">{column.title}" for column in _FIGURES),
-    )
+    columns = [
+        fitting.Column("Key"),
+        *(_heading(escape(axis)) for axis in results.axes),
+        *([fitting.Column(">Repl.")] if replicated else []),
+        *(_heading(f">{column.title}") for column in _FIGURES),
+    ]
+    shown: list[list[fitting.Cell]] = []
     for row in rows:
-        cells = [row["key"][:6], *(escape(_label(row[axis])) for axis in results.axes)]
+        cells: list[fitting.Cell] = [
+            row["key"][:6],
+            *(escape(_label(row[axis])) for axis in results.axes),
+        ]
         if replicated:
             cells.append(str(row["replication"]))
         if row["status"] == "failed":
             cells += ["[red]failed[/red]", *[""] * (len(_FIGURES) - 1)]
         else:
             cells += [_shaped(column, row[column.name]) for column in _FIGURES]
-        shown.add_row(*cells)
-    console.print(shown)
+        shown.append(cells)
+    print_fitting(console, columns, shown, without=_WITHOUT)
     console.print()
+
+
+def _heading(name: str) -> fitting.Column:
+    """A heading in two lines, parted where they are shortest: after a dot or at a space."""
+    lines = [name]
+    for at in (at for at, letter in enumerate(name[:-1]) if letter in ". "):
+        parts = [name[: at + 1].rstrip(), name[at + 1 :]]
+        lines = min(lines, parts, key=lambda two: max(len(line.lstrip(">")) for line in two))
+    return fitting.Column("\n".join(lines))
 
 
 def _print_means(console: Console, results: SweepResults) -> None:
@@ -179,11 +195,13 @@ def _print_means(console: Console, results: SweepResults) -> None:
 
 
 def _print_axis(console: Console, axis: str, groups: Iterable[tuple[str, pa.Table]]) -> None:
-    shown = table(escape(axis), ">Runs", *(f">{column.title}" for column in _FIGURES))
-    for label, rows in groups:
-        cells = [_shaped(c, _mean(rows[c.name])) for c in _FIGURES]
-        shown.add_row(escape(label), str(rows.num_rows), *cells)
-    console.print(shown)
+    columns = [fitting.Column(escape(axis)), fitting.Column(">Runs")]
+    columns += [_heading(f">{column.title}") for column in _FIGURES]
+    shown = [
+        [escape(label), str(rows.num_rows), *(_shaped(c, _mean(rows[c.name])) for c in _FIGURES)]
+        for label, rows in groups
+    ]
+    print_fitting(console, columns, shown, without=_WITHOUT)
     console.print("[dim]means over all runs with this value[/dim]\n")
 
 
