@@ -2,9 +2,9 @@
 
 import functools
 import json
-import re
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
