@@ -195,6 +195,11 @@ def study() -> Any:
             "unknown flow 'prob'; did you mean 'n",
         ),
         (lambda run: other.metrics.queue_series(run, "path"), "unknown link 'path'; did you mean "),
+        (
+            lambda run: other.metrics.queue_series(run, next(iter(run.summary["links"]))),
+            "'both'; known: backward, forward",
+        ),
+        (lambda run: other.metrics.packet_series(run, "snt"), "unknown event 'snt'; did you mean"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", 5), f"`span` is 5; needed is {SPAN}"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", (2, 1)), "`span` is (2, 1); needed is"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", "12"), "`span` is '12'; needed is"),

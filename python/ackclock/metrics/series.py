@@ -114,6 +114,8 @@ def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:
     for kind in where.keys() & {"flow", "link"}:
         if f"{kind}s" in summary:
             one_of(kind, str(where[kind]), summary[f"{kind}s"])
+    if "direction" in where and (link := where.get("link")) in summary.get("links", {}):
+        one_of(f"direction of {link}", str(where["direction"]), summary["links"][link])
 
 
 def _values(
@@ -188,6 +190,7 @@ def packet_series(
         **where: More conditions: ``flow=``, ``host=``, ``kind=`` (`data`, `ack`),
             ``retransmission=``.
     """
+    one_of("event", event, ("sent", "received"))
     time_s, size = select(results, "packets", ("time_s", "bytes"), event=event, **where)
     return time_s, size
 
