@@ -82,7 +82,7 @@ def test_a_network_of_few_parts_takes_fewer_threads(caplog: pytest.LogCaptureFix
 
 @pytest.mark.parametrize("threads", [0, -1, 257, True])
 def test_numbers_that_are_none_are_refused(threads: int) -> None:
-    with pytest.raises(InputError, match="allowed: a whole number from 1 to 256"):
+    with pytest.raises(InputError, match="needed is a whole number from 1 to 256"):
         ackclock.run(_scenario(), threads=threads)
 
 

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ackclock.metrics.condense import by_names
@@ -101,9 +100,6 @@ def _found(
             measured = {*since, column, *([_WHEN[table]] if warmup_s else [])} - {_END}
             parts = pieces(results, table, [*subject, *sorted(measured)])
             batches = (batch for part in parts for batch in part.to_batches(2**20))
-            if warmup_s:
-                when = pc.field(_WHEN[table])
-                batches = (batch.filter(when > warmup_s) for batch in batches)
             for batch, groups in by_names((pa.Table.from_batches([b]) for b in batches), subject):
                 end = np.full(len(batch), results.summary["end_s"])
                 values = end if column == _END else batch[column].to_numpy()
@@ -113,7 +109,9 @@ def _found(
                 for name, rows in groups:
                     of[rows] = number.get(name, 0)
                 # Times are whole nanoseconds; their differences as floating-point numbers are not.
-                yield of, np.round(values.astype(np.float64), 9)
+                values = np.round(values.astype(np.float64), 9)
+                counted = batch[_WHEN[table]].to_numpy() > warmup_s if warmup_s else slice(None)
+                yield of[counted], values[counted]
 
     found = quantiles(read, list(shares.values()))
     return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}
