@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli import figures
+from ackclock.cli.fitting import Cell, Column, print_fitting
 from ackclock.cli.terminal import print_title, table
 from ackclock.tables.shown import rate_unit
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Longer tables are for files, not for eyes.
 _MOST_ROWS = 40
 _MOST_FAILURES = 3
+_WITHOUT = ("Tail index", "25 %", "75 %", "5 %")
+"""What a narrow terminal can do without, the first first."""
 
 
 def to_json(
@@ -142,22 +145,19 @@ def _print_field(console: Console, title: str, unit: str, found: dict[str, Stati
     shares = [quantile.share for quantile in next(iter(found.values())).quantiles]
     heads = ["Median" if share == 0.5 else f"{share * 100:g} %" for share in shares]
     unit, size = _unit(unit, found.values())
-    shown = table(
-        "Flow",
-        *(f">{head}" for head in heads),
-        ">Mean",
-        ">Tail index",
-        title=f"{title}, {unit}" if unit else title,
-    )
-    for name, statistics in list(found.items())[:_MOST_ROWS]:
-        shown.add_row(
+    columns = [Column(name) for name in ("Flow", *(f">{h}" for h in heads), ">Mean", ">Tail index")]
+    rows: list[list[Cell]] = [
+        [
             escape(name),
             *(_quantile_cell(quantile, size) for quantile in statistics.quantiles),
             *[figures.NONE] * (len(shares) - len(statistics.quantiles)),
             _mean_cell(statistics.mean, size),
             _tail_cell(statistics.tail),
-        )
-    console.print(shown)
+        ]
+        for name, statistics in list(found.items())[:_MOST_ROWS]
+    ]
+    console.print(f"[bold]{title}{f', {unit}' if unit else ''}[/bold]")
+    print_fitting(console, columns, rows, without=_WITHOUT)
     if len(found) > _MOST_ROWS:
         console.print(f"[dim]and {len(found) - _MOST_ROWS} more; choose with --flows[/dim]")
     for name, statistics in list(found.items())[:_MOST_ROWS]:
