@@ -199,6 +199,7 @@ def _run(
     return {
         "name": name,
         "end": view.end_s,
+        "warmup": view.summary.get("warmup_s"),
         "others": _others(view),
         "nodes": len(view.model["hosts"]) + len(view.model["routers"]),
         "flows": _flows(view),

@@ -170,7 +170,7 @@ class Picture {
     const window = this.view.bins(this.run.width) * this.run.width;
     this.caption.textContent =
       time === null
-        ? "Load over the whole run"
+        ? `Load ${this.run.warmup ? "after the warm-up" : "over the whole run"}`
         : `Load in ${duration(window)} at ${moment(time, Math.min(1, this.view.span))}`;
     this.paint(time);
   }
