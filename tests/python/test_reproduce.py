@@ -173,8 +173,12 @@ class Made:
                 "F2": {"finish_ack_s": None, "segment_bytes": 1024, "retransmissions": 0},
             },
             "links": {
-                "L1": {"both": {"utilization": 0.75, "queue_packets": {"mean": 2.5, "max": 7}}},
-                "L2": {"both": {"utilization": 0.0, "queue_packets": {"mean": 0.0, "max": 0}}},
+                # Of links of both kinds: the queue of the one, and the figures of the other.
+                "L1": {
+                    "forward": {"utilization": 0.75, "queue_packets": {"mean": 2.5, "max": 7}},
+                    "both": {},
+                },
+                "L2": {"forward": {"utilization": 0.0, "queue_packets": {"mean": 0.0, "max": 0}}},
             },
         }
         step = np.arange(0, 10, 0.1) + 0.05
