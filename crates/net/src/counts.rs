@@ -10,7 +10,7 @@ use ackclock_trace::drop_reason;
 pub struct FlowCounts {
     /// New payload bytes at the receiver.
     pub bytes_delivered: u64,
-    /// Data packets and payload bytes sent, retransmissions included.
+    /// Data packets sent, retransmissions included.
     pub sent: u64,
     /// Their payload bytes.
     pub bytes_sent: u64,
@@ -28,9 +28,9 @@ pub struct FlowCounts {
     pub reordered: u64,
     /// Packets without feedback that came with a mark.
     pub marked: u64,
-    /// Round-trip times measured, and their sum, nanoseconds.
+    /// Round-trip times measured.
     pub rtt_samples: u64,
-    /// Their sum.
+    /// Their sum, nanoseconds.
     pub rtt_sum_ns: u128,
     /// Packets of which the first link began the transmission.
     pub wire: OnWire,

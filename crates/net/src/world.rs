@@ -309,11 +309,6 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// the latest one to which a packet was walked.
     pub fn close(&mut self) {
         while !self.catch_up(u64::MAX) {}
-        self.count_to_now();
-    }
-
-    /// Brings the counters to the present moment; nothing can run after that.
-    fn count_to_now(&mut self) {
         for index in 0..self.net.channels.len() {
             if B::IS_PART && R::ON {
                 self.recorder.at(Moment::at_end(index as u32));

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli import figures, fitting
-from ackclock.cli.fitting import print_fitting
 from ackclock.cli.terminal import print_json, table
 from ackclock.columns import pick
 from ackclock.errors import InputError
@@ -151,7 +150,7 @@ def _print_rows(console: Console, results: SweepResults) -> None:
         else:
             cells += [_shaped(column, row[column.name]) for column in _FIGURES]
         shown.append(cells)
-    print_fitting(console, columns, shown, without=_WITHOUT)
+    fitting.print_fitting(console, columns, shown, without=_WITHOUT)
     console.print()
 
 
@@ -201,7 +200,7 @@ def _print_axis(console: Console, axis: str, groups: Iterable[tuple[str, pa.Tabl
         [escape(label), str(rows.num_rows), *(_shaped(c, _mean(rows[c.name])) for c in _FIGURES)]
         for label, rows in groups
     ]
-    print_fitting(console, columns, shown, without=_WITHOUT)
+    fitting.print_fitting(console, columns, shown, without=_WITHOUT)
     console.print("[dim]means over all runs with this value[/dim]\n")
 
 
