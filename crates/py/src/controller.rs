@@ -168,7 +168,7 @@ impl Controller {
     }
 }
 
-/// What an algorithm is told; one for each flow, written anew for each call.
+/// What an algorithm hears of; one for each flow, written anew for each call.
 #[pyclass(module = "ackclock._core", get_all)]
 #[derive(Debug, Default)]
 pub struct Event {

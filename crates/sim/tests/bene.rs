@@ -3,7 +3,7 @@
 //! The window table is that of a student report of 2016; the other figures come from Bene itself with a
 //! sender of its own, written from the lab texts of 2015 and 2017.
 
-mod documents;
+use crate::documents;
 
 use serde_json::{Value, json};
 

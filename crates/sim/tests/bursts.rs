@@ -1,7 +1,5 @@
 //! Very many packets at one moment: the run stays in the hands of its caller, and of its memory.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use ackclock_sim::{Shortcuts, Simulation, check};
 use serde_json::{Value, json};
 

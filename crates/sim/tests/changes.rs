@@ -1,7 +1,5 @@
 //! Links that change in the course of a run.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use ackclock_sim::{Output, Simulation, check};
 use serde_json::{Value, json};
 

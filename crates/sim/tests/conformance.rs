@@ -2,15 +2,13 @@
 //! each choice, each bound, on three small networks. Nothing panics, packets are conserved, the run ends,
 //! shortcuts and recording change nothing, and what is refused is refused with a place.
 
-mod common;
-
+use crate::common::settings::variants;
+use crate::common::{ALL_OFF, assert_conserved, result, run};
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::tables::{CHANGE, DIRECTION, FLOW, LINK, SCENARIO, STOP, TCP, UDP};
 use ackclock_sim::{Simulation, check};
 use ackclock_tcp::{classic, selective};
 use ackclock_units::param::{Kind, Param};
-use common::settings::variants;
-use common::{ALL_OFF, assert_conserved, result, run};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -226,7 +224,7 @@ fn nothing_that_is_registered_is_always_refused() {
     all.retain(|(key, _)| !["record", "ties", "start"].contains(&key.as_str()));
     let (mut seeds, mut valid) = (0, 0);
     while seeds < 4000 && !all.is_subset(&drawn) {
-        let document = common::document(seeds, 0);
+        let document = crate::common::document(seeds, 0);
         if check(&document).problems.is_empty() {
             valid += 1;
             things(&document, "", &mut drawn);

@@ -1,7 +1,5 @@
 //! Queue disciplines by themselves: packets are put in and taken out at given times.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use ackclock_engine::Stream;
 use ackclock_net::queue::{
     Arrival, Discipline, Fates, Held, Keeper, OnArrival, Place, Queue, Store, Verdict,

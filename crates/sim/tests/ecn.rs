@@ -1,7 +1,5 @@
 //! Marks from the queue to the window and back: RFC 3168 on a whole network.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use ackclock_sim::{Simulation, check};
 use serde_json::{Value, json};
 

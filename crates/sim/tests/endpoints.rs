@@ -271,7 +271,7 @@ fn slow_reader(loss: &Value) -> Value {
 }
 
 /// 10 kB more than the buffer holds are read in 8 s; then the last of them may come. Probes find the open window even
-/// where the ACK that tells of it is lost.
+/// where the ACK that reports it is lost.
 #[test]
 fn a_slow_reader_closes_the_window_and_the_transfer_ends() {
     for loss in [json!("none"), json!({"kind": "bernoulli", "p": 0.05})] {

@@ -1,15 +1,13 @@
 //! What holds in every network, checked on random ones.
 
-mod common;
-
+use crate::common::{
+    ALL_OFF, assert_conserved, bits, bits_of, chosen, networks, orderly, result, run, scenario,
+};
 use ackclock_sim::model::{Node, Record, Scenario, Stop};
 use ackclock_sim::{Output, Shortcuts, Simulation};
 use ackclock_trace::{Column, Keep, OF_SENDERS, Table, packet_kind};
 use ackclock_units::Time;
 use ackclock_units::param::Value as Parameter;
-use common::{
-    ALL_OFF, assert_conserved, bits, bits_of, chosen, networks, orderly, result, run, scenario,
-};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;

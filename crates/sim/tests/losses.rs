@@ -1,8 +1,6 @@
 //! Chosen losses: beside a queue that drops, by script, and of some kinds of packets only.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-mod documents;
+use crate::documents;
 
 use ackclock_trace::{Column, drop_reason, packet_kind};
 use documents::run;

@@ -3,7 +3,7 @@
 //! The figures are of runs of ns-2.35 (Debian 12). It draws for each flow when the clock of its timer ticks;
 //! `phase` is what it drew there. All else is the profile. Packet 0 is the segment of the handshake.
 
-mod documents;
+use crate::documents;
 
 use ackclock_sim::Output;
 use ackclock_trace::{Column, packet_event, packet_kind};

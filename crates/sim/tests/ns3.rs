@@ -3,7 +3,7 @@
 //! The goodputs of the lab's report are printed there. All other figures, and the starts to the nanosecond, come from
 //! ns-3.24 itself with the lab's program: what each sink has received after 10 s, in segments.
 
-mod documents;
+use crate::documents;
 
 use serde_json::{Value, json};
 

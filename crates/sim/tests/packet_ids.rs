@@ -1,14 +1,10 @@
 //! Every packet can be followed through the records by its number.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-mod common;
-
+use crate::common::{chosen, networks, run, scenario};
 use ackclock_sim::model::Record;
 use ackclock_sim::{Output, Shortcuts, Simulation, check};
 use ackclock_trace::{Column, drop_reason, packet_event};
 use ackclock_units::param::Value as Parameter;
-use common::{chosen, networks, run, scenario};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

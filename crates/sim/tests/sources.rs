@@ -1,7 +1,5 @@
 //! Traffic sources in whole runs: what is written, what is sent, what arrives.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use ackclock_sim::{Output, Simulation, check};
 use ackclock_trace::Column;
 use serde_json::{Value, json};

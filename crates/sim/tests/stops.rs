@@ -1,8 +1,6 @@
 //! Flows that write at given times, and flows that are cut off.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-mod documents;
+use crate::documents;
 
 use ackclock_trace::{Column, packet_event};
 use documents::run;

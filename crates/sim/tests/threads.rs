@@ -1,13 +1,11 @@
 //! Runs in several threads give what one thread gives, bit by bit.
 
-mod common;
-
+use crate::common::{bits, orderly, result, run, scenario};
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::{Shortcuts, Simulation, check};
 use ackclock_trace::{Keep, OF_SENDERS};
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
-use common::{bits, orderly, result, run, scenario};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -54,7 +52,7 @@ fn kinds_of_records() -> [Record; 4] {
 #[test]
 fn threads_change_nothing() {
     let divided = Cell::new(0);
-    let config = common::networks(120);
+    let config = crate::common::networks(120);
     let cases = config.cases;
     let networks = prop_oneof![scenario(), orderly(), orderly()];
     let outcome = TestRunner::new(config).run(&networks, |scenario| {
@@ -303,6 +301,6 @@ fn an_interrupted_run_conserves_packets() {
         }
         let reason = simulation.figures().get("stop_reason").clone();
         assert_eq!(reason, ackclock_sim::figures::Figure::Word("interrupted"));
-        common::assert_conserved(&simulation, "two threads");
+        crate::common::assert_conserved(&simulation, "two threads");
     }
 }

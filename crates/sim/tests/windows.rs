@@ -1,6 +1,6 @@
 //! Windows: never below one segment, and their means never beyond their greatest value.
 
-mod documents;
+use crate::documents;
 
 use ackclock_sim::Output;
 use ackclock_trace::{Column, cc_state};

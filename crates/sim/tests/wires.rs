@@ -1,8 +1,6 @@
 //! Links on which packets overtake each other, are damaged or come twice.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-mod documents;
+use crate::documents;
 
 use ackclock_sim::Output;
 use ackclock_trace::{Column, drop_reason, packet_event, packet_kind};

@@ -16,7 +16,7 @@ const ENTITY_BITS: u32 = 20;
 const END: u64 = (1 << (64 - ENTITY_BITS)) - 2;
 
 impl Moment {
-    /// Numbers of entities that can be told apart.
+    /// Numbers of entities that can be distinguished.
     pub const ENTITIES: usize = 1 << (ENTITY_BITS - 1);
 
     /// That of an event; `first` for the part whose rows come before those of another one.

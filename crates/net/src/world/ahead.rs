@@ -1,7 +1,7 @@
 //! Receivers that are walked: a packet reaches its receiver while it is still on its way there, with the time at which it
 //! will arrive, and what the receiver answers goes on at once.
 //!
-//! That is so only where it can't be told from waiting; the scenario is compiled that way (`Reception` in `sim`).
+//! That is so only where it cannot be distinguished from waiting; the scenario is compiled that way (`Reception` in `sim`).
 
 use super::{Boundary, World};
 use crate::flow::Endpoint;

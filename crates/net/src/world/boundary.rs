@@ -59,7 +59,7 @@ pub trait Boundary: Send + Sync {
 
     /// The part of the receiver of a flow, if it is another one, has to know this from now on.
     #[inline(always)]
-    fn tell(&mut self, _now: Time, _flow: u32, _word: impl FnOnce() -> Word) {}
+    fn send_word(&mut self, _now: Time, _flow: u32, _word: impl FnOnce() -> Word) {}
 }
 
 /// The whole network.

@@ -145,7 +145,7 @@ impl Boundary for Part {
         mail.ids.extend(id);
     }
 
-    fn tell(&mut self, now: Time, flow: u32, word: impl FnOnce() -> Word) {
+    fn send_word(&mut self, now: Time, flow: u32, word: impl FnOnce() -> Word) {
         let [from, to] = self.division.flows[flow as usize];
         if from != to {
             self.mail[usize::from(to)].words.push((now, flow, word()));
@@ -359,7 +359,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     #[inline(always)]
     pub(super) fn pass_word_on(&mut self, index: u32) {
         if let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint {
-            self.boundary.tell(self.now, index, || tcp.connection.word());
+            self.boundary.send_word(self.now, index, || tcp.connection.word());
         }
     }
 

@@ -11,7 +11,7 @@ mod work;
 pub use division::Undivided;
 
 use crate::compile::{Built, Shortcuts, build};
-use crate::fitting::fitting;
+use crate::fitting;
 use crate::model::Scenario;
 use crate::run::{AnyWorld, Queues, Recording};
 use ackclock_engine::EndingQueue;

@@ -5,7 +5,7 @@
 //! Karypis and Kumar 1998); then groups at the borders change sides as long as that helps (Fiduccia and Mattheyses 1982,
 //! without their buckets). The result of a run does not depend on any of this.
 
-use crate::fitting::fitting;
+use crate::fitting;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

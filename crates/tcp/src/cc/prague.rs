@@ -11,7 +11,7 @@
 //!
 //! A loss halves the window. The pace is that of the window, twice that in slow start.
 //!
-//! DEVIATION: there are no AccECN counters; ACKs echo marks as for DCTCP, so that a delayed ACK tells of one kind only.
+//! DEVIATION: there are no AccECN counters; ACKs echo marks as for DCTCP, so that a delayed ACK reports one kind only.
 //! DEVIATION: the fall-back to classic ECN, off by default in L4STeam's kernel, is not modelled.
 //! DEVIATION: a mark cuts at once; in Linux the window falls in the course of a round trip (PRR).
 

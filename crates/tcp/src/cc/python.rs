@@ -111,18 +111,18 @@ impl Foreign {
         self.controller = Some(controller);
     }
 
-    fn tell(&mut self, window: &mut Window, event: &Event<'_>) -> bool {
+    fn call(&mut self, window: &mut Window, event: &Event<'_>) -> bool {
         self.controller.as_mut().is_some_and(|controller| controller.on_event(window, event))
     }
 }
 
 impl CongestionControl for Foreign {
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent) {
-        self.tell(window, &Event::Sample(ack));
+        self.call(window, &Event::Sample(ack));
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
-        self.tell(window, &Event::Ack(ack));
+        self.call(window, &Event::Ack(ack));
     }
 
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
@@ -130,25 +130,25 @@ impl CongestionControl for Foreign {
     }
 
     fn on_start(&mut self, window: &mut Window) {
-        self.tell(window, &Event::Start);
+        self.call(window, &Event::Start);
     }
 
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
-        self.tell(window, &Event::Established(now, rtt));
+        self.call(window, &Event::Established(now, rtt));
     }
 
     fn on_state(&mut self, window: &mut Window, change: &StateEvent) {
-        self.tell(window, &Event::State(change));
+        self.call(window, &Event::State(change));
     }
 
     fn on_undo(&mut self, window: &mut Window, before: f64) {
-        if !self.tell(window, &Event::Undo(before)) {
+        if !self.call(window, &Event::Undo(before)) {
             window.cwnd = window.cwnd.max(before);
         }
     }
 
     fn on_idle(&mut self, window: &mut Window, now: Time) {
-        self.tell(window, &Event::Idle(now));
+        self.call(window, &Event::Idle(now));
     }
 
     fn needs_rate(&self) -> bool {
@@ -169,7 +169,7 @@ impl CongestionControl for Foreign {
     }
 
     fn on_tick(&mut self, window: &mut Window) {
-        self.tell(window, &Event::Tick);
+        self.call(window, &Event::Tick);
     }
 
     fn pacing_rate(&self) -> Option<u64> {

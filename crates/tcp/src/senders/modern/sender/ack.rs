@@ -265,7 +265,7 @@ impl Sender {
         let mut rtt = known(first, acked.first_sacked);
         let mut latest = known(acked.last_sacked, last);
         if rtt.is_none() && acked.popped > 0 && self.rules.timestamps {
-            // Only retransmissions: their timestamps tell them apart, in milliseconds.
+            // Only retransmissions: their timestamps distinguish them, in milliseconds.
             let ticks = millis(now) - millis(acked.echo);
             rtt = Some(Time::from_ms(ticks.max(1)));
             latest = rtt;
@@ -391,7 +391,7 @@ impl Sender {
         }
     }
 
-    /// The congestion control hears of each segment that counts as lost since it was told last.
+    /// The congestion control hears of each segment that counts as lost since it last heard.
     #[cold]
     pub(super) fn report_losses(&mut self, now: Time) {
         let (Some(rate), Some(mut losses)) = (&self.rate, self.board.losses.take()) else { return };

@@ -323,7 +323,7 @@ impl Sender {
     fn undo_loss(&mut self, now: Time, rule: Rule) {
         self.undo(rule, true);
         self.retransmits = 0;
-        // Without SACK only F-RTO ends the state, as what arrived cannot be told apart.
+        // Without SACK only F-RTO ends the state, as what arrived cannot be distinguished.
         if self.holds_state() || !(self.rules.sack || rule == Rule::UndoFrto) {
             return;
         }

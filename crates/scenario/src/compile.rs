@@ -54,18 +54,16 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
     network
 }
 
-/// A network in which no channel is walked yet, and for each channel whether it can be.
-pub(crate) struct Built {
+/// A network in which no channel is walked yet.
+pub struct Built {
+    /// The network.
     pub network: Network,
+    /// For each channel, whether it can be walked.
     pub walkable: Vec<bool>,
 }
 
 /// Builds the network of a scenario.
-pub(crate) fn build(
-    scenario: &Scenario,
-    shortcuts: Shortcuts,
-    controllers: Controllers<'_>,
-) -> Built {
+pub fn build(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers<'_>) -> Built {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
     let builder = Builder::of(scenario, service);
@@ -164,7 +162,7 @@ fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
 }
 
 /// What the sender of a flow is made from.
-pub(crate) fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
+pub fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
     let segment = tcp.segment_bytes as f64;
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Display;
 
 /// Appends a value.
-pub(crate) fn append(text: &mut Vec<u8>, value: &Value) {
+pub fn append(text: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Array(items) => {
             text.push(b'[');
@@ -35,18 +35,18 @@ pub(crate) fn append(text: &mut Vec<u8>, value: &Value) {
 }
 
 /// Appends the key of a member, with its colon.
-pub(crate) fn append_key(text: &mut Vec<u8>, key: &str) {
+pub fn append_key(text: &mut Vec<u8>, key: &str) {
     append_text(text, key);
     text.extend_from_slice(b": ");
 }
 
 /// Appends a text in quotation marks.
-pub(crate) fn append_text(text: &mut Vec<u8>, word: &str) {
+pub fn append_text(text: &mut Vec<u8>, word: &str) {
     serde_json::to_writer(text, word).expect("memory takes what is written to it");
 }
 
 /// Appends a real number: its shortest digits, with an exponent below 1e-4 and from 1e16.
-pub(crate) fn append_real(text: &mut Vec<u8>, real: f64) {
+pub fn append_real(text: &mut Vec<u8>, real: f64) {
     let size = real.abs();
     if !real.is_finite() {
         write(text, Value::Null);

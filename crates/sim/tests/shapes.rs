@@ -1,7 +1,30 @@
 //! Short forms: what they stand for, and what is reported about faulty ones.
 
-use super::*;
-use crate::Simulation;
+use ackclock_sim::document::Problem;
+use ackclock_sim::model::Scenario;
+use ackclock_sim::{Simulation, check};
+use serde_json::{Value, json};
+
+/// `place: message | hint` of all problems.
+fn messages(problems: &[Problem]) -> Vec<String> {
+    let one = |problem: &Problem| {
+        let hint = problem.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
+        format!("{}: {}{hint}", problem.place(), problem.message)
+    };
+    problems.iter().map(one).collect()
+}
+
+fn warnings(document: &Value) -> Vec<String> {
+    let checked = check(document);
+    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
+    messages(&checked.warnings)
+}
+
+fn model(document: &Value) -> Value {
+    let checked = check(document);
+    assert_eq!(messages(&checked.problems), Vec::<String>::new());
+    checked.model().expect("a document without problems has a model")
+}
 
 fn dumbbell() -> Value {
     json!({
@@ -116,7 +139,7 @@ fn every_value_of_a_link_can_differ_by_leaf() {
     assert_eq!(model["links"][5]["forward"]["delay_ns"], 3_000_000);
     // One list of changes is one value.
     let document = with("/topology/bottleneck/changes", json!([{"at": "1 s", "rate": "1 Mbps"}]));
-    assert_eq!(super::model(&document)["links"][3]["changes"].as_array().unwrap().len(), 1);
+    assert_eq!(self::model(&document)["links"][3]["changes"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -572,4 +595,17 @@ fn equal_parts_are_resolved_once_and_told_each() {
         let delay = (leaf as u64 % 12 + 1) * 1_000_000;
         assert_eq!(model["links"][leaf]["forward"]["delay_ns"], delay);
     }
+}
+
+#[test]
+fn buffers_in_products_are_bytes_in_the_summary() {
+    let document = json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L1", "between": ["A", "B"], "rate": "10 Mbps", "delay": "29 ms", "queue": {"limit": "2 BDP"}}],
+        "flows": [{"id": "F1", "from": "A", "to": "B", "send": "10 kB"}],
+    });
+    let mut run = Simulation::new(check(&document).scenario.unwrap());
+    assert!(run.advance(u64::MAX));
+    let limit = &run.finish().summary["links"]["L1"]["forward"]["queue_limit"];
+    assert_eq!(*limit, json!({"packets": null, "bytes": 145_000}));
 }

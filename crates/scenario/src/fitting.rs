@@ -2,7 +2,7 @@
 
 /// A number in a smaller type; the check of a document, or the memory of a machine, has seen to it that it fits.
 /// Were that ever wrong, this stops, where a cast would go on with another number.
-pub(crate) fn fitting<T, N>(number: T) -> N
+pub fn fitting<T, N>(number: T) -> N
 where
     T: Copy + std::fmt::Display,
     N: TryFrom<T>,

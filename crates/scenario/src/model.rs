@@ -192,7 +192,7 @@ impl Amount {
     }
 }
 
-/// Settings of a reliable transport; see the tables in `ackclock_sim::tables`.
+/// Settings of a reliable transport; see the tables in `crate::tables`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tcp {
     /// Family of sender and receiver, with its own keys.

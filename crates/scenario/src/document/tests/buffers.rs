@@ -50,16 +50,9 @@ fn a_product_counts_the_longest_round_trip_that_crosses_the_link() {
 }
 
 #[test]
-fn the_document_keeps_its_words_and_the_summary_says_bytes() {
-    let checked = check(&network("2 BDP"));
-    let canonical = checked.canonical().unwrap();
+fn the_document_keeps_its_words() {
+    let canonical = check(&network("2 BDP")).canonical().unwrap();
     assert_eq!(canonical["links"][0]["queue"]["limit"], "2 BDP");
-    let mut run = crate::Simulation::new(checked.scenario.unwrap());
-    run.advance(1000);
-    let summary = run.finish().summary;
-    let limit = |link: &str| summary["links"][link]["forward"]["queue_limit"].clone();
-    assert_eq!(limit("L"), json!({"packets": null, "bytes": 145_000}));
-    assert_eq!(limit("A1"), json!({"packets": 100, "bytes": null}));
 }
 
 #[test]
