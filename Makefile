@@ -70,7 +70,7 @@ demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 # Builds first: make would begin all that follows before the Python tests, which take longest, if these had to wait for
 # builds of their own.
 test: ## Everything that must pass: format, lint, tests, a reproduction, the site
-	+@failed=0; $(TOGETHER) setup lint-rust engine build-tests || failed=1; \
+	+@failed=0; $(TOGETHER) setup lint-rust engine build-tests $(STAMPS)/collected || failed=1; \
 	$(TOGETHER) test-python-live lint-python lint-scripts test-rust docs bench-gate reproduce || failed=1; exit $$failed
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
@@ -89,12 +89,16 @@ lint-rust: | $(BIN)/python
 lint-python: $(STAMPS)/dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright --warnings
+	$(BIN)/pyrefly check
 
 SCRIPTS := $(wildcard python/ackclock/report/page/*.js python/ackclock/playground/*/*.js tests/wasm/*.mjs)
 lint-scripts:
 	@if command -v node >/dev/null; then for file in $(SCRIPTS); do node --check $$file || exit 1; done; \
 	else echo "Not checked: scripts of pages (they need node)"; fi
+
+# Workers that find the tests compiled need not do so all at once.
+$(STAMPS)/collected: $(STAMPS)/extension $(wildcard tests/python/*.py)
+	@$(BIN)/python -m pytest -q -n 0 --collect-only >/dev/null && touch $@
 
 build-tests: | $(BIN)/python
 	@cargo test --workspace --locked --quiet --no-run
@@ -161,7 +165,7 @@ uplot: ## Renew uPlot, which reports draw with, from the version in its SHA256SU
 fuzz: setup ## Run random documents and networks (CASES=10000 SEED=1) through the program
 	@$(BIN)/python tests/python/fuzz.py --cases $(CASES) --seed $(SEED) --show
 	@ACKCLOCK_CASES=$$(($(CASES) / 10)) ACKCLOCK_SEED=$(SEED) \
-	  cargo test --workspace --locked --quiet --test invariants --test packet_ids
+	  cargo test --locked --quiet -p ackclock-sim --test all -- invariants packet_ids
 
 bench-startup: setup ## Measure the CPU time of small commands against their budgets
 	@$(BIN)/python benches/startup.py

@@ -59,7 +59,7 @@ def arrivals(results: Results, flow: str) -> list[tuple[int, int]]:
     packets = results.table("packets")
     wanted = {"flow": flow, "host": entry["to"], "event": "received", "kind": "data"}
     for column, value in wanted.items():
-        packets = packets.filter(pc.equal(packets[column], value))  # pyright: ignore[reportAttributeAccessIssue]
+        packets = packets.filter(pc.equal(packets[column], value))  # pyrefly: ignore[missing-attribute]
     unit = 1 if tcp["numbering"] == "bytes" else tcp["segment_bytes"]
     return [
         (seq * unit, wire - tcp["header_bytes"])

@@ -42,7 +42,7 @@ class Schemas:
         about: Mapping[str, str],
         kept: Mapping[str, str],
     ) -> None:
-        self._words = {name: pa.array(words, pa.string()) for name, words in categories.items()}
+        self._words = {name: _texts(words) for name, words in categories.items()}
         self._about = dict(about)
         self._kept = kept
 
@@ -71,6 +71,14 @@ class Schemas:
         types = {"float64": float, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
         columns = descriptions()[name]["columns"]
         return self.table(name, {c["name"]: np.empty(0, types[c["type"]]) for c in columns})
+
+
+def _texts(words: Sequence[str]) -> pa.Array:
+    """Return words as Arrow holds them; `pa.array` would load pandas, which takes half a second."""
+    raw = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, raw)], dtype=np.int32)
+    held = pa.py_buffer(ends), pa.py_buffer(b"".join(raw))
+    return pa.StringArray.from_buffers(len(raw), *held)
 
 
 def _array(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:

@@ -252,7 +252,7 @@ class Replications:
             table,
             buffer,
             compression="zstd",
-            use_dictionary=["flow", "stop_reason"],  # pyright: ignore[reportArgumentType]  # names are allowed
+            use_dictionary=["flow", "stop_reason"],
             column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
             write_page_checksum=True,
         )

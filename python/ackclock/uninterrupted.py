@@ -25,8 +25,12 @@ def uninterrupted() -> Iterator[None]:
     # A signal that is ignored, or ends the process, stays as it is.
     found = {number: signal.getsignal(number) for number in _SIGNALS}
     handlers = {number: handler for number, handler in found.items() if callable(handler)}
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        held.append((number, frame))
+
     for number in handlers:
-        signal.signal(number, lambda *which: held.append(which))
+        signal.signal(number, hold)
     try:
         yield
     finally:

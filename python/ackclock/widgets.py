@@ -66,7 +66,8 @@ class Explorer:
         link = bottleneck(given)
         self._paths = {name: SHORT.get(name, name).format(link=link) for name in values}
         self._seen: dict[tuple[str, ...], Results] = {}
-        self.scenario, self.results = self._base, None
+        self.scenario = self._base
+        self.results: Results | None = None
         self.controls: dict[str, Any] = {
             name: self._control(widgets, name, _choices(name, choices))
             for name, choices in values.items()

@@ -146,7 +146,8 @@ def _mark_line(chart: Chart, columns: int) -> str:
     begin, end = chart.span
     for letter, times in reversed(list(chart.marks)):
         inside = times[(times >= begin) & (times <= end)]
-        for place in np.unique(((inside - begin) / (end - begin) * columns).astype(int)):
+        places = (inside - begin) / (end - begin) * columns
+        for place in set(places.astype(int).tolist()):
             line[min(place, columns - 1)] = letter
     return "".join(line)
 

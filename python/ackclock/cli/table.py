@@ -154,7 +154,7 @@ def _summed_up(
             _refuse("--against needs --by, and takes neither --rows nor --aggregate")
         name, _, value = against.partition("=")
         numbers = name_list(values) or ["goodput_bps"]
-        return paired(made, name_list(by), numbers, (name, value))
+        return paired(made, name_list(by), numbers, (name, value), found.sampled)
     if by is not None and rows is not None:
         _refuse("--by makes a list, --rows a cross table; choose one")
     if (rows is None) != (across is None):
@@ -254,7 +254,7 @@ def _print(screen: Console, made: ResultTable, digits: int | None) -> None:
 
 
 def _blocks(columns: list[Shown], width: int) -> Iterator[list[Shown]]:
-    """Columns that fit side by side; each block begins with those that tell the rows apart."""
+    """Columns that fit side by side; each block begins with those that distinguish the rows."""
     rows = [list(zip(*(c.cells for c in columns[:n]), strict=True)) for n in (1, 2, 3)]
     names = next((n for n, keys in enumerate(rows, 1) if len(set(keys)) == len(keys)), 1)
     block = columns[:names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,9 +115,8 @@ def html(card: Card) -> str:
     return filled(_HERE / "card.html", parts)
 
 
-def _bar(value: float | None, values: object, place: int) -> str:
-    assert hasattr(values, "__iter__")
-    most = max((v for v in values if v is not None), default=0.0)  # pyright: ignore
+def _bar(value: float | None, values: Iterable[float | None], place: int) -> str:
+    most = max((v for v in values if v is not None), default=0.0)
     if value is None or not most:
         return f"<td class=figure>{figure(value)}</td>"
     width = round(100 * value / most)

@@ -276,7 +276,7 @@ def _link(network: _Network, start: str, end: str) -> dict[str, Any]:
 
 def _direction(values: dict[str, Any]) -> dict[str, Any]:
     limit = "unlimited" if values["queue"] is None else f"{values['queue']} packets"
-    direction = {
+    direction: dict[str, Any] = {
         "rate": quantities.rate(values["rate"]),
         "delay": quantities.time(values["delay"]),
         "queue": {"kind": "droptail", "limit": limit},

@@ -57,7 +57,9 @@ def complaints(path: Path) -> Complaints:
         root, _ = _core.read_text(path.read_text(encoding="utf-8"), "json")
     except OSError:
         root = None
-    return Complaints(str(path), root and (lambda where: root.locate(tuple(where), key=True)))
+    if root is None:
+        return Complaints(str(path))
+    return Complaints(str(path), lambda where: root.locate(tuple(where), key=True))
 
 
 def _refuse(constant: str) -> Any:

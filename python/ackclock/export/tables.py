@@ -44,7 +44,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
         for column, wanted in (("flow", options.flows), ("link", options.links)):
             if wanted is not None and column in piece.column_names:
                 names = pa.array(wanted, pa.string())
-                piece = piece.filter(pc.is_in(piece[column].cast(pa.string()), names))  # pyright: ignore[reportAttributeAccessIssue]
+                piece = piece.filter(pc.is_in(piece[column].cast(pa.string()), names))  # pyrefly: ignore[missing-attribute]
         yield from text(piece, header=first)
         first = False
 

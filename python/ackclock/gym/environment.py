@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import gymnasium
 import numpy as np
@@ -90,7 +90,7 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         InputError: there is no such flow or time, or the flow cannot be steered.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # pyright: ignore[reportIncompatibleVariableOverride]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # pyrefly: ignore[bad-override]
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         self._simulation = _core.Simulation(scenario.handle, seed)
         agent = self._simulation.controller(self.flow)
         assert agent is not None
-        self._agent: Any = agent
+        self._agent = cast(Any, agent)
         # Until the flow has started there is nothing to act on.
         over = False
         while not over and self._agent.last_rtt is None:

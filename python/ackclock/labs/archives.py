@@ -58,7 +58,7 @@ def _unpack(path: Path, folder: Path) -> None:
             for entry, depth in zip(chosen, depths, strict=True):
                 if depth == min(depths):
                     _extract(archive, entry, folder)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ArchiveError(f"'{path}' cannot be unpacked: {error}") from None

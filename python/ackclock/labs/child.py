@@ -254,6 +254,7 @@ def _controller(job: dict[str, Any]) -> Callable[[Any], Any]:
     lab = labs.find(job["lab"])
     question = next(one for one in lab.questions if one.name == job["question"])
     assert isinstance(question, labs.Controller)
+    criteria = question.criteria
     runs = Runs(lab.folder, lab.scenarios)
 
     def work(case: dict[str, Any]) -> dict[str, float]:
@@ -272,7 +273,7 @@ def _controller(job: dict[str, Any]) -> Callable[[Any], Any]:
             raise _LoadError("; ".join(said)) from None
         except AckclockError as error:
             raise _LoadError(str(error)) from None
-        judged = [one for one in question.criteria if one.scenario == case["scenario"]]
+        judged = [one for one in criteria if one.scenario == case["scenario"]]
         return {one.name: float(one.figure(found)) for one in judged}
 
     return work

@@ -28,10 +28,12 @@ from ackclock.labs.questions import (
 )
 from ackclock.labs.units import Unit
 
-_TOLD = ("question", "expectation")
+_ANSWERS_IN = ("question", "expectation")
 """What a run is about and what it shows, with figures: the page asks for these."""
 
-_TOLD_TEXT = re.compile(rf"^(?:{'|'.join(_TOLD)}):.*\n(?:[ \t]+.*\n|[ \t]*\n(?=[ \t]))*", re.M)
+_GIVING_AWAY = re.compile(
+    rf"^(?:{'|'.join(_ANSWERS_IN)}):.*\n(?:[ \t]+.*\n|[ \t]*\n(?=[ \t]))*", re.M
+)
 
 _MARK = re.compile(r"^<!-- question: (?P<name>\w+) -->$", re.M)
 _BLOCK = re.compile(
@@ -105,10 +107,10 @@ def student(
 def _scenario(file: Path, values: Mapping[str, Any] | None, who: str | None) -> str:
     """Return a scenario with the values of a student, without the texts that give away answers."""
     if not values:
-        return _TOLD_TEXT.sub("", file.read_text(encoding="utf-8"))
+        return _GIVING_AWAY.sub("", file.read_text(encoding="utf-8"))
     document = Document.read(file)
-    for told in _TOLD:
-        document.data.pop(told, None)
+    for key in _ANSWERS_IN:
+        document.data.pop(key, None)
     for path, value in values.items():
         document.override(path, value)
     listed = ", ".join(f"{path} = {value}" for path, value in values.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -95,8 +96,10 @@ def require_time(start_s: float, end_s: float) -> None:
 
 def _array(name: str, given: Any, width: int | None) -> NDArray[Any]:
     try:
-        if isinstance(given, np.ma.MaskedArray):
-            given = np.ma.filled(given.astype(np.float64), np.nan)
+        # NumPy would load it here, for a tenth of a small run. Without it nothing is masked.
+        masked = sys.modules.get("numpy.ma")
+        if masked is not None and isinstance(given, masked.MaskedArray):
+            given = masked.filled(given.astype(np.float64), np.nan)
         found = np.asarray(given)
         texts = (isinstance(one, str | bytes) for one in found.flat)  # would become numbers, too
         if found.ndim and found.dtype == object and not any(texts):

@@ -49,7 +49,7 @@ def arrival_counts(results: HasPieces, end_s: float) -> dict[str, tuple[Floats, 
     codes = Codes()
     places = None
     for piece in results.pieces("packets", columns):
-        data = pc.and_(pc.equal(piece["event"], "received"), pc.equal(piece["kind"], "data"))  # pyright: ignore[reportAttributeAccessIssue]
+        data = pc.and_(pc.equal(piece["event"], "received"), pc.equal(piece["kind"], "data"))  # pyrefly: ignore[missing-attribute]
         piece = piece.filter(data)
         time_s, seq = piece["time_s"].to_numpy(), piece["seq"].to_numpy()
         for (code,), rows in Split(codes.of(piece["flow"])[np.newaxis]):

@@ -1,7 +1,5 @@
 """What a sender has out, and what it thinks of the round-trip time, from its packets."""
 
-from itertools import accumulate
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -37,8 +35,9 @@ def outstanding(
 
 def smoothed_rtt(samples_s: ArrayLike) -> Floats:
     """SRTT after each sample of the round-trip time, by RFC 6298 section 2 with alpha 1/8."""
-    samples = numbers_of("samples_s", samples_s)
-    return np.array(list(accumulate(samples.tolist(), lambda srtt, r: srtt + _GAIN * (r - srtt))))
+    samples = numbers_of("samples_s", samples_s).tolist()
+    srtt = samples[0] if samples else 0.0
+    return np.array([srtt := srtt + _GAIN * (sample - srtt) for sample in samples])
 
 
 def _highest(at_s: Floats, values: Floats, times: Floats) -> Floats:

@@ -101,7 +101,8 @@ def _selected(
     keep = np.ones(rows.num_rows, dtype=np.bool_)
     for column, wanted in where.items():
         keep &= _equals(rows[column], wanted)
-    return tuple(rows[column].to_numpy()[keep] for column in columns)
+    places = np.flatnonzero(keep)
+    return tuple(rows[column].to_numpy()[places] for column in columns)
 
 
 def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -227,15 +228,11 @@ def quantile(value: ArrayLike, share: float, level: float = LEVEL) -> Quantile:
 
 
 def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
-    # By name: a checker of types would follow all of SciPy, for longer than all the rest.
-    binom = load("scipy.stats").binom
-
     share, level = within(share, "share"), within(level, "confidence level")
     n = ordered.size
     # A product that is whole but for rounding must not be rounded up.
     rank = max(1, math.ceil(n * share * (1 - 1e-12)))
-    low = int(binom.ppf((1 - level) / 2, n, share))
-    high = int(binom.ppf((1 + level) / 2, n, share)) + 1
+    low, high = _bounding_ranks(n, share, level)
     return Quantile(
         share,
         float(ordered[rank - 1]),
@@ -244,6 +241,23 @@ def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
         low if low >= 1 else None,
         high if high <= n else None,
     )
+
+
+@lru_cache(maxsize=1024)  # the columns of a table have equally many values
+def _bounding_ranks(n: int, share: float, level: float) -> tuple[int, int]:
+    """Ranks of the ends of a quantile's interval; 0 and n + 1 where the sample does not reach."""
+    low, high = (_binomial_quantile((1 + side * level) / 2, n, share) for side in (-1, 1))
+    return low, high + 1
+
+
+def _binomial_quantile(probability: float, n: int, share: float) -> int:
+    """Return what `scipy.stats.binom.ppf` does, which takes long to load."""
+    # By name: a checker of types would follow all of SciPy, for longer than all the rest.
+    special = load("scipy.special")
+    count = math.ceil(special.bdtrik(probability, n, share))
+    # What is as likely but for rounding is likely enough.
+    enough = probability * (1 - 1e-12)
+    return count - 1 if count > 0 and special.bdtr(count - 1, n, share) >= enough else count
 
 
 def wilson(count: int, total: int, level: float = LEVEL) -> Share:
@@ -344,8 +358,7 @@ def _bca(sample: Floats, average: float, level: float) -> Interval:
     The jackknife of a mean has a closed form, so that large samples are no problem. Source: Efron,
     Journal of the American Statistical Association 82, 1987.
     """
-    norm = load("scipy.stats").norm
-
+    special = load("scipy.special")
     random = np.random.default_rng(0)
     n = sample.size
     at_once = max(1, _MOST_DRAWS_AT_ONCE // n)
@@ -357,11 +370,11 @@ def _bca(sample: Floats, average: float, level: float) -> Interval:
     )
     below = (np.sum(means < average) + 0.5 * np.sum(means == average)) / _RESAMPLES
     below = min(max(below, 0.5 / _RESAMPLES), 1 - 0.5 / _RESAMPLES)
-    shift = norm.ppf(below)
+    shift = special.ndtri(below)
     off = sample - average
     acceleration = np.sum(off**3) / (6 * np.sum(off**2) ** 1.5)
-    z = shift + norm.ppf([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.quantile(means, norm.cdf(shift + z / (1 - acceleration * z)))
+    z = shift + special.ndtri([(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(means, special.ndtr(shift + z / (1 - acceleration * z)))
     return Interval(float(low), float(high))
 
 

@@ -64,15 +64,17 @@ class Interest:
     utilization: float
 
     @classmethod
-    def of_summary(cls, told: Mapping[str, Any]) -> Interest:
+    def of_summary(cls, summary: Mapping[str, Any]) -> Interest:
         """What the summary says of a direction of a link."""
-        waiting = told["queue_packets"]
+        waiting = summary["queue_packets"]
         mean = float(waiting["mean"] or 0.0) if (waiting["max"] or 0) > FEW_PACKETS else 0.0
-        return cls(sum(told["drops"].values()), mean, float(told["utilization"]))
+        return cls(sum(summary["drops"].values()), mean, float(summary["utilization"]))
 
 
-def of_link(link: Mapping[str, Any], routers: Iterable[str], told: Mapping[str, Any]) -> list[Lane]:
-    """The transmitters of a link of the model, of which the summary says `told`.
+def of_link(
+    link: Mapping[str, Any], routers: Iterable[str], summary: Mapping[str, Any]
+) -> list[Lane]:
+    """The transmitters of a link of the model, with its part of the summary.
 
     One if it is half duplex, else two.
     """
@@ -92,14 +94,14 @@ def of_link(link: Mapping[str, Any], routers: Iterable[str], told: Mapping[str, 
             inner=set(link["ends"]).issubset(routers),
             states=_states(link, way),
             varies=bool(link[way].get("rate")),
-            **_limits(link[way]["queue"], told.get(direction, {})),
+            **_limits(link[way]["queue"], summary.get(direction, {})),
         )
         for direction, way, label, line in ways
     ]
 
 
-def _limits(queue: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, int | None]:
-    found = told.get("queue_limit") or {unit: queue.get(f"limit_{unit}") for unit in _UNITS}
+def _limits(queue: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, int | None]:
+    found = summary.get("queue_limit") or {unit: queue.get(f"limit_{unit}") for unit in _UNITS}
     return {f"limit_{unit}": found[unit] for unit in _UNITS}
 
 

@@ -133,7 +133,8 @@ class Panel:
 
     def level(self, times: ArrayLike, values: ArrayLike, color: str, **style: Any) -> None:
         """Draw what holds from each time to the next as a dotted line; it may leave the panel."""
-        self.line(times, values, color, "dotted", **{"drawstyle": "steps-post", **style})
+        stepped: dict[str, Any] = {"drawstyle": "steps-post", **style}
+        self.line(times, values, color, "dotted", **stepped)
 
     def upright(self, times: Floats, color: str, width: float, **style: Any) -> None:
         """Draw lines from top to bottom."""

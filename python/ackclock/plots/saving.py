@@ -67,7 +67,7 @@ def style(options: Options | None = None) -> Iterator[None]:
         ground = "none" if asked.transparent else look["GROUND"]
         colors |= dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground)
         for part, color in colors.items():
-            mpl.rcParams[part] = color  # pyright: ignore[reportArgumentType]  # names are known
+            mpl.rcParams[part] = color
         yield
 
 

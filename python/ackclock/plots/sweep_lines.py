@@ -50,7 +50,7 @@ def draw(view: SweepView) -> Figure:
     axis = across(x, levels, drawn=drawn)
     names = view.levels(lines) if lines else [None]
     colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
-    styles = [
+    styles: list[dict[str, Any]] = [
         {"color": colors[spelled(name)], "marker": MARKS[place % len(MARKS)], "ms": 3.4, "lw": 1.1}
         | {"mew": 0.5, "mec": palette.GROUND, "ls": "-" if axis.numeric and joined else ""}
         for place, name in enumerate(names)

@@ -291,15 +291,15 @@ class View:
         apart, and those that are asked for.
         """
         routers = set(self.model["routers"])
-        links, told = self.model["links"], self.summary.get("links", {})
-        notable = lanes.notable(told)
+        links, summaries = self.model["links"], self.summary.get("links", {})
+        notable = lanes.notable(summaries)
         if notable is not None:
             notable.update(self.asked_links or (), *self.own_links)
             links = [link for link in links if link["id"] in notable or link["changes"]]
         return [
             lane
             for link in links
-            for lane in lanes.of_link(link, routers, told.get(link["id"], {}))
+            for lane in lanes.of_link(link, routers, summaries.get(link["id"], {}))
         ]
 
     @cached_property

@@ -77,6 +77,7 @@ def write_above(
     axes: Axes, line: str, x_mm: float, y_mm: float, size: float, color: str, **style: Any
 ) -> None:
     """Write above axes, at this distance from their upper left corner."""
+    looks: dict[str, Any] = {"size": size, "color": color, "parse_math": False, **style}
     axes.annotate(
         line,
         (0, 1),
@@ -84,7 +85,7 @@ def write_above(
         xycoords="axes fraction",
         textcoords="offset points",
         annotation_clip=False,
-        **{"size": size, "color": color, "parse_math": False, **style},
+        **looks,
     )
 
 

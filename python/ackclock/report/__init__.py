@@ -92,7 +92,7 @@ def _require_records(run: Results) -> None:
 
 
 def _names(runs: Sequence[Results]) -> list[str]:
-    """What the runs are called: their folders, with as much of the path as tells them apart."""
+    """What the runs are called: their folders, with as much of the path as distinguishes them."""
     places = [run.directory for run in runs]
     short = [
         files.readable(run.directory.name) if run.directory else run.summary["scenario"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PRECISION = 50_000
-"""Steps between 0 and the greatest value that are told apart, at least."""
+"""Steps between 0 and the greatest value that are distinguished, at least."""
 
 
 class Pack:
@@ -44,7 +44,7 @@ class Pack:
         return place
 
     def numbers(self, values: NDArray[Any], unit: float | None = None) -> dict[str, Any]:
-        """Add numbers from 0 on, in units that tell enough of them apart; NaN becomes -1."""
+        """Add numbers from 0 on, in units that distinguish enough of them; NaN becomes -1."""
         highest = float(np.nanmax(values, initial=0.0))
         whole = np.nan_to_num(values)
         step = unit or 1.0

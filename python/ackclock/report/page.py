@@ -118,15 +118,15 @@ def style() -> str:
 
 def _head(runs: Mapping[str, Results]) -> str:
     """What was simulated, what it asks, and which runs these are."""
-    told = next(iter(runs.values())).model
+    model = next(iter(runs.values())).model
     names = dict.fromkeys(str(run.summary["scenario"]) for run in runs.values())
     lines = [
         f'<p class="over">{escape(", ".join(names))}</p>',
-        f"<h1>{escape(str(told.get('title') or told['name']))}</h1>",
+        f"<h1>{escape(str(model.get('title') or model['name']))}</h1>",
     ]
-    if question := told.get("question"):
+    if question := model.get("question"):
         lines.append(f'<p class="asked"><b>Question.</b> {_prose(question)}</p>')
-    if expectation := told.get("expectation"):  # folded: the reader may want to guess first
+    if expectation := model.get("expectation"):  # folded: the reader may want to guess first
         words = _prose(expectation)
         lines.append(f'<details class="asked"><summary>Expectation</summary>{words}</details>')
     for name, run in runs.items():
@@ -195,7 +195,7 @@ def _run(
     results: Any = view.results
     lanes = series.kept_lanes(view)
     shown = packets.span(results, animate, share)
-    told = series.packed(view, lanes, pack, shown or (0.0, 0.0), points)
+    packed = series.packed(view, lanes, pack, shown or (0.0, 0.0), points)
     return {
         "name": name,
         "end": view.end_s,
@@ -204,9 +204,9 @@ def _run(
         "nodes": len(view.model["hosts"]) + len(view.model["routers"]),
         "flows": _flows(view),
         "lanes": _lanes(view, lanes),
-        **told,
+        **packed,
         "moments": moments.of_flows(view),
-        "losses": moments.of_lanes(view, lanes, pack, told["tick"]),
+        "losses": moments.of_lanes(view, lanes, pack, packed["tick"]),
         "changes": moments.of_network(view),
         "network": network.drawn(view, lanes),
         "packets": shown and packets.packed(results, shown, animate, pack, view.flows),
@@ -216,7 +216,7 @@ def _run(
 
 def _colors(of: Callable[[], Mapping[_K, str]]) -> dict[str, Mapping[_K, str]]:
     """Colours on light and on dark ground."""
-    colors = {}
+    colors: dict[str, Mapping[_K, str]] = {}
     for look in _LOOKS:
         with palette.shown(look):
             colors[look] = of()
@@ -250,16 +250,16 @@ def _lanes(view: View, lanes: list[Lane]) -> list[dict[str, Any]]:
     first = set(series.worth_drawing(view) if view.asked_links is None else view.lanes)
     found = []
     for number, lane in enumerate(lanes):
-        told = view.summary["links"][lane.link][lane.direction]
-        size = told["queue_bytes"]["max"] / max(1, told["queue_packets"]["max"])
+        summary = view.summary["links"][lane.link][lane.direction]
+        size = summary["queue_bytes"]["max"] / max(1, summary["queue_packets"]["max"])
         own = {
             "id": f"{lane.link} {lane.direction}",
             "label": lane.label,
             "direction": lane.direction,
             "dashed": number >= len(palette.LINKS),
             "shown": lane in first,
-            "utilization": told["utilization"],
-            "most": told["queue_packets"]["max"],
+            "utilization": summary["utilization"],
+            "most": summary["queue_packets"]["max"],
             "limit": lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size)),
             "rates": [[state.time_s, state.rate_bps] for state in lane.states],
         }

@@ -70,8 +70,8 @@ def kept_lanes(view: View) -> list[Lane]:
     first = view.lanes if view.asked_links is not None else worth_drawing(view)
 
     def rank(lane: Lane) -> tuple[bool, float]:
-        told = view.summary["links"][lane.link][lane.direction]
-        return lane not in first, -float(told["utilization"])
+        summary = view.summary["links"][lane.link][lane.direction]
+        return lane not in first, -float(summary["utilization"])
 
     carrying = [lane for lane in view.all_lanes if lane in first or rank(lane)[1] < 0]
     return sorted(sorted(carrying, key=rank)[:_MOST_LANES], key=lambda lane: lane not in first)

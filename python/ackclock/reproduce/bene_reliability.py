@@ -28,12 +28,14 @@ Replicator = Callable[[str, Sequence[Override], int], Replications]
 """Runs a scenario many times, given its name, what to set and how often."""
 
 
-def replicate(name: str, overrides: Sequence[Override], count: int) -> Replications:
-    """Run a scenario with the seeds 1 to `count`, as many at a time as there are processors."""
+def replicate(
+    name: str, overrides: Sequence[Override], count: int, workers: int | None = None
+) -> Replications:
+    """Run a scenario with the seeds 1 to `count`; `workers` as in `ackclock.replicate`."""
     from ackclock.replicate import replicate
     from ackclock.scenario import Scenario
 
-    found = replicate(Scenario.load(name, overrides), count)
+    found = replicate(Scenario.load(name, overrides), count, workers=workers)
     return {**found.arrays, "stalled": found.stalled}
 
 

@@ -160,7 +160,14 @@ def queue_middle(run: Run, place: Place) -> float:
     times, values = run.series(queue_series, place.of)
     columns = round((place.end_s - place.start_s) / 0.05)
     edges = np.linspace(place.start_s, place.end_s, columns + 1)
-    bands = [step_range(times, values, start, stop) for start, stop in itertools.pairwise(edges)]
+    # Each column looks at its own part, from the change before it on, not at the whole series.
+    after = np.searchsorted(times, edges, side="right")
+    bands = [
+        step_range(times[max(0, first - 1) : last], values[max(0, first - 1) : last], start, stop)
+        for (start, stop), (first, last) in zip(
+            itertools.pairwise(edges), itertools.pairwise(after), strict=True
+        )
+    ]
     return float(np.mean(bands))
 
 

@@ -10,6 +10,7 @@ until it is known which run they die of.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import re
 import tempfile
@@ -76,6 +77,10 @@ class DaskExecutor:
             raise ClusterError(
                 "Dask is not installed here: pip install 'ackclock[cluster]'"
             ) from None
+        # A lost connection is an error of ours; Dask would note it with a traceback before.
+        noted = logging.getLogger("distributed.batched")
+        if noted.level == logging.NOTSET:
+            noted.setLevel(logging.WARNING)
         self.address = address
         self._threads, self._asked = 0, float("-inf")
         # Parts of batches: those that can go any time, and single runs whose worker has died.
@@ -150,9 +155,9 @@ class DaskExecutor:
             self._flying += len(going)
         for order, runs in going:
             limits = (order.batch.time_limit_s, order.batch.memory_limit)
-            told = pickle.dumps((runs, *limits))
+            packed = pickle.dumps((runs, *limits))
             name = f"ackclock-{uuid.uuid4()}"
-            remote = self._client.submit(_errand(), engine(), told, key=name, pure=False)
+            remote = self._client.submit(_errand(), engine(), packed, key=name, pure=False)
             order.parts[name] = remote
             if order.done():  # cancelled meanwhile
                 remote.cancel()
@@ -289,13 +294,13 @@ def _require_same(place: str, other: str) -> None:
 
 
 def _errand() -> Callable[[str, bytes], tuple[str, str, Answer | None]]:
-    """Return what a worker is told to do.
+    """Return what a worker is to do.
 
     A function within a function travels as its code. So scheduler and workers can read it that lack
     Ackclock; one that could not would end, and take blame and work to the next one.
     """
 
-    def errand(wanted: str, told: bytes) -> tuple[str, str, Answer | None]:
+    def errand(wanted: str, packed: bytes) -> tuple[str, str, Answer | None]:
         import pickle
 
         from distributed import get_worker
@@ -307,7 +312,7 @@ def _errand() -> Callable[[str, bytes], tuple[str, str, Answer | None]]:
             return place, own, None
         from ackclock.sweep import cluster
 
-        return place, own, cluster.simulate(*pickle.loads(told))
+        return place, own, cluster.simulate(*pickle.loads(packed))
 
     return errand
 

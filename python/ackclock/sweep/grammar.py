@@ -184,7 +184,9 @@ class Grammar:
         over = node.value.get("over")
         if over is None:
             hint = "over: {links.L1.rate: {from: 1 Mbps, to: 10 Mbps}}"
-            self.problem("sample", "'over' is missing: of what?", node.position, hint=hint)
+            self.problem(
+                "sample", "'over' is missing: which parameters are drawn?", node.position, hint=hint
+            )
         drawn = [
             (name, made)
             for name, here, inner in self._named(over, "sample.over")

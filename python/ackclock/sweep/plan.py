@@ -41,10 +41,11 @@ class Keys(Sequence[str]):
         return len(self.text) // self.digits
 
     def __getitem__(self, index: Any) -> Any:
+        text, digits = self.text, self.digits
         places = range(len(self))[index]
         if isinstance(places, range):
-            return [self[place] for place in places]
-        return self.text[places * self.digits : (places + 1) * self.digits].decode()
+            return [text[at * digits : (at + 1) * digits].decode() for at in places]
+        return text[places * digits : (places + 1) * digits].decode()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

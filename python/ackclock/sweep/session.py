@@ -349,7 +349,11 @@ class _Session:
                 batch, some = pending.pop(future)
                 got = future.result()
                 self._open.append(batch.journal)
-                places = {self.plan.keys[run]: run for runs in some for run in runs}
+                places = {
+                    key: run
+                    for runs in some
+                    for key, run in zip(self.plan.keys[runs.start : runs.stop], runs, strict=True)
+                }
                 for receipt in got:
                     runs = [places[key] for key in receipt.keys]
                     self._stored[runs] = tables.DONE if receipt.status == "done" else tables.FAILED

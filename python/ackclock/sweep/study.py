@@ -80,7 +80,7 @@ class Study(Design):
         name: str | None = None,
         title: str | None = None,
     ) -> None:
-        given = {"grid": grid, "zip": zip, "sample": sample, "set": settings}
+        given: dict[str, Any] = {"grid": grid, "zip": zip, "sample": sample, "set": settings}
         given["replications"] = replications
         parts = {key: plain(_lists(value)) for key, value in given.items() if value is not None}
         require_plain(parts)

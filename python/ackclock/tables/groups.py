@@ -168,19 +168,25 @@ def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, 
 
 
 def paired(
-    table: ResultTable, by: Sequence[str], values: Sequence[str], against: tuple[str, str]
+    table: ResultTable,
+    by: Sequence[str],
+    values: Sequence[str],
+    against: tuple[str, str],
+    sampled: Sequence[str] = (),
 ) -> ResultTable:
     """Return how values differ from those of one setting, seed by seed.
 
     All settings are simulated with the same seeds, so that much of the randomness is common to both
     and falls out of the difference (common random numbers: Law, Simulation Modeling and Analysis,
-    5th ed. 2015, section 11.2).
+    5th ed. 2015, section 11.2). So it is with the points of a sample, which are the same for all.
 
     Args:
         table: A table with a column `seed`.
         by: Columns whose values belong together, `against` among them.
         values: Columns of numbers to compare.
         against: Column and value, as text, with which all others are compared.
+        sampled: Columns whose values a study has drawn; those that `by` does not name distinguish
+            the runs that are compared, as their seeds do.
 
     Raises:
         InputError: there is no such column or value, or something other than the seed differs
@@ -195,60 +201,66 @@ def paired(
     if name not in by:
         raise InputError(f"--against compares values of '{name}', which --by has to name")
     if "seed" not in table.names:
-        raise InputError("only runs of a sweep can be compared seed by seed")
+        raise InputError("only results of a sweep can be compared seed by seed")
     base = table.where({name: [wanted]}).values(name)
     others = [one for one in by if one != name]
     place = by.index(name)
+    drawn = [one for one in names_of("sampled", sampled, "links.L1.rate") if one not in by]
     made: dict[Column, list[Any]] = {}
     pairs: list[int] = []
+    same = "seed and point of the sample" if drawn else "seed"
+    what = "pairs of seed and point" if drawn else "seeds"
     for value in values:
-        meant, found = require_numbers(table, value), _by_seed(table, by, value)
+        meant, found = require_numbers(table, value), _by_seed(table, by, value, drawn)
         compared = [key for key in found if key[place] != base[0]]
         references = [found.get((*k[:place], base[0], *k[place + 1 :]), {}) for k in compared]
         apart = [
-            [mine - theirs[seed] for seed, mine in found[key].items() if seed in theirs]
+            [mine - theirs[run] for run, mine in found[key].items() if run in theirs]
             for key, theirs in zip(compared, references, strict=True)
         ]
         if not made:
             made = {table.column(one): [key[i] for key in compared] for i, one in enumerate(by)}
             pairs = [len(mine) for mine in apart]
-            made[Column("pairs", "Pairs", "count", meaning="How many seeds both have")] = pairs
+            made[Column("pairs", "Pairs", "count", meaning=f"How many {what} both have")] = pairs
         difference = replace(
             meant,
             name=f"{value}_difference",
             title=f"{meant.title}, difference",
             kind="real",
             meaning=f"Mean of the difference from {name}={wanted}: {meant.meaning}",
-            formula="Student's t over the differences of runs with the same seed",
+            formula=f"Student's t over the differences of runs with the same {same}",
         )
         made[difference] = [statistics.fmean(mine) if mine else None for mine in apart]
         own = replace(difference, meaning=difference.meaning.removeprefix("Mean of the "))
         made |= _ends(own, [t_interval(mine) if mine else None for mine in apart])
-    title = f"{table.title}: differences from {name}={wanted}, seed by seed"
+    way = "point by point" if drawn else "seed by seed"
+    title = f"{table.title}: differences from {name}={wanted}, {way}"
     notes = list(table.notes)
     if max(pairs, default=0) < 2:
-        notes.append("One seed gives no interval; a study with `replications` has several.")
+        notes.append("One pair gives no interval; a study with `replications` has several.")
     if others and not pairs:
         notes.append(f"No other value of '{name}' shares all of {', '.join(others)}.")
     return ResultTable.of(made, title, notes)
 
 
 def _by_seed(
-    table: ResultTable, by: Sequence[str], value: str
+    table: ResultTable, by: Sequence[str], value: str, drawn: Sequence[str]
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
+    """Return numbers by what `by` names, and then by seed and by what was drawn."""
     found: dict[tuple[Any, ...], dict[Any, float]] = {}
     keys, places = combinations(table, by)
     numbers = table.numbers(value).tolist()
-    for place, seed, number in zip(places, table.values("seed"), numbers, strict=True):
+    runs = zip(*(map(str, table.values(one)) for one in ("seed", *drawn)), strict=True)
+    for place, run, number in zip(places, runs, numbers, strict=True):
         key = keys[place]
         mine = found.setdefault(key, {})
-        if seed in mine:
+        if run in mine:
             raise InputError(
-                f"several runs have the seed {seed} and {', '.join(map(spelled, key))}; name what "
-                "differs between them with --by, or choose one with --where"
+                f"several runs have the seed {run[0]} and {', '.join(map(spelled, key))}; name "
+                "what differs between them with --by, or choose one with --where"
             )
         if math.isfinite(number):
-            mine[seed] = number
+            mine[run] = number
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,8 @@ def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> Resul
     }
     across = [_axis(name, there[name].coded()[0]) for name in named]
     common = [column for column in SWEEP if column.name != "error"]
+    # By which runs of different settings belong together; runs have it among their figures.
+    common += [replace(c, usual=False) for c in RUNS if c.name == "seed" and what != "runs"]
     own = {
         "runs": [column for column in RUNS if column.name != "scenario"],
         "flows": FLOWS,

@@ -193,13 +193,13 @@ def _remarks(
         yield "The start-up was not followed to the end: too many updates."
     for flow in (flow for flow in flows.values() if flow.alternatives):
         others = "; ".join(" ".join(path) for path in flow.alternatives)
-        told = (
+        effect = (
             "is the same link by link, so that only the names of the queues change."
             if flow.equivalent
             else "has the same delay but other links: the prediction does not hold there."
         )
         path = " ".join(flow.links)
-        yield f"{flow.id}: predicted on {path}; routing may alternate with {others}, which {told}"
+        yield f"{flow.id}: predicted on {path}; routing may alternate with {others}, which {effect}"
     for flow in flows.values():
         rates = [network.stations[station].rate_bps for station in flow.data_visits]
         if rates.count(min(rates)) > 1:

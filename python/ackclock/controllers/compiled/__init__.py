@@ -158,7 +158,7 @@ def _addresses(
     names: dict[str, Any] = dict(support.NAMES)
     exec(compile(module, origin, "exec"), names)
     for function in rewritten.functions:
-        names[function] = numba.njit(names[function])
+        names[function] = support.inner(names[function])
     pointer = numba.types.CPointer(numba.float64)
     signature = numba.int32(pointer, pointer, pointer)
     length = len(STATE) + len(rewritten.attributes)
@@ -183,7 +183,7 @@ def _addresses(
 
 def _caller(function: Any, length: int) -> Any:
     """Return what the engine calls: 0 if all went well, 1 if there was an exception."""
-    from numba import carray  # pyright: ignore[reportPrivateImportUsage]
+    from numba import carray
 
     fields, rows = len(E), 2 * MOST_ROWS
 

@@ -16,8 +16,11 @@ import numba
 from ackclock.controllers.compiled.layout import CODES, MOST_ROWS, MOST_TURNS, S
 from ackclock.controllers.compiled.rewriting import MATH
 
-_njit = numba.njit(inline="never")
-_small = numba.njit
+_CALLED: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Compiled code alone calls these functions: other ways into them take time to compile."""
+
+_njit = numba.njit(inline="never", **_CALLED)
+_small = inner = numba.njit(**_CALLED)
 
 _none = math.nan
 
@@ -190,7 +193,7 @@ def _math(name: str) -> Any:
     arguments = 2 if name == "atan2" else 1
     function = _of_library(name, arguments)
     if arguments == 2:
-        return numba.njit(lambda state, a, b: function(a, b))
+        return inner(lambda state, a, b: function(a, b))
 
     def checked(state: Any, a: float) -> float:
         result = function(a)
@@ -199,7 +202,7 @@ def _math(name: str) -> Any:
             _fail(state, _OVERFLOW if result == math.inf else _DOMAIN)
         return result
 
-    return numba.njit(checked)
+    return inner(checked)
 
 
 NAMES: dict[str, Any] = {

@@ -9,10 +9,10 @@ const inked = (owners, colors) =>
     dark: colors.dark[i % colors.dark.length],
   }));
 
-const assembled = (told, page) => {
-  const { end, width } = told;
+const assembled = (about, page) => {
+  const { end, width } = about;
   const bytes = (counts, start, stop) => counts && new Bytes(counts, width, start, stop);
-  const flows = inked(told.flows, page.flows).map((flow) => ({
+  const flows = inked(about.flows, page.flows).map((flow) => ({
     ...flow,
     key: `flow ${flow.id}`,
     bytes: bytes(flow.counts, flow.start, flow.stop),
@@ -23,7 +23,7 @@ const assembled = (told, page) => {
       ]),
     ),
   }));
-  const lanes = inked(told.lanes, page.links).map((lane, i) => {
+  const lanes = inked(about.lanes, page.links).map((lane, i) => {
     const { queue } = lane.curves;
     return {
       ...lane,
@@ -33,14 +33,14 @@ const assembled = (told, page) => {
       curves: queue ? { queue: new Curve(queue.times, queue.values, true, end) } : {},
     };
   });
-  const losses = told.losses.map((loss) => ({
+  const losses = about.losses.map((loss) => ({
     ...loss,
     lane: lanes[loss.of],
     title: lossTitle(loss.kind, loss.count),
     lines: [loss.reason],
   }));
-  const run = described({ ...told, number: 0, flows, lanes, losses }, page);
-  run.packets = told.packets && withLongest(told.packets);
+  const run = described({ ...about, number: 0, flows, lanes, losses }, page);
+  run.packets = about.packets && withLongest(about.packets);
   return run;
 };
 

@@ -135,13 +135,13 @@ class Game {
       ticks: { show: false },
       size,
     });
-    this.charts.forEach((told, i) => {
+    this.charts.forEach((made, i) => {
       const one = (flow) => ({ stroke: () => colorOf(flow), width: 1.5, points: { show: false } });
       const flows = this.flows().map((flow) => ({ ...flow, key: "game" }));
       const queue = { light: this.page.links.light[0], dark: this.page.links.dark[0], key: "game" };
-      told.chart = new uPlot(
+      made.chart = new uPlot(
         {
-          width: told.place.clientWidth,
+          width: made.place.clientWidth,
           height: 150,
           legend: { show: false },
           cursor: { show: false },
@@ -153,7 +153,7 @@ class Game {
           axes: [axis(28), axis(40)],
         },
         [[], ...this.series[i]],
-        told.place,
+        made.place,
       );
     });
     document.addEventListener("recolor", () =>
@@ -215,27 +215,27 @@ class Game {
     this.button.textContent = "Start again";
   }
 
-  played(told) {
+  played(turn) {
     if (!this.playing) return;
     const { total, last, recent } = this;
-    const now = told.now;
+    const now = turn.now;
     const both = now > 2;
-    told.received.forEach((bytes, i) => {
+    turn.received.forEach((bytes, i) => {
       total.received[i] += bytes;
       if (both) total.together[i] += bytes;
     });
-    recent.push([now, told.received]);
+    recent.push([now, turn.received]);
     while (recent[0][0] < now - RECENT) recent.shift();
-    if (told.rtt[0] !== null) {
-      total.rtt += told.rtt[0];
+    if (turn.rtt[0] !== null) {
+      total.rtt += turn.rtt[0];
       total.samples += 1;
-      last.rtt = told.rtt[0];
+      last.rtt = turn.rtt[0];
     }
-    total.lost += told.lost[0];
-    told.cwnd.forEach((bytes, i) => {
+    total.lost += turn.lost[0];
+    turn.cwnd.forEach((bytes, i) => {
       if (bytes !== null) last.cwnd[i] = bytes / SEGMENT;
     });
-    if (told.waiting !== null) last.waiting = told.waiting;
+    if (turn.waiting !== null) last.waiting = turn.waiting;
     const span = Math.max(STEP, Math.min(RECENT, now));
     const rates = [0, 1].map(
       (i) => (recent.reduce((sum, [, bytes]) => sum + bytes[i], 0) * 8) / span / 1e6,
@@ -245,7 +245,7 @@ class Game {
       (values, i) => values.forEach((value, of) => this.series[i][of].push(value)),
     );
     this.draw(now);
-    if (told.over || now >= LENGTH - STEP / 2) this.finish();
+    if (turn.over || now >= LENGTH - STEP / 2) this.finish();
     else this.next(now);
   }
 

@@ -55,23 +55,23 @@ const start = async () => {
     }, wait);
   };
 
-  const draw = (told, stopped, interval) => {
+  const draw = (about, stopped, interval) => {
     shown.abort();
     shown = new AbortController();
-    last = assembled(told, page);
+    last = assembled(about, page);
     stale(false);
     const took = (performance.now() - began) / 1000;
-    const events = told.summary.events.toLocaleString("en");
+    const events = about.summary.events.toLocaleString("en");
     showFigures(
       byId("figures"),
       last,
-      `${events} events, ${duration(told.end)} simulated in ${duration(took)} in this page.`,
+      `${events} events, ${duration(about.end)} simulated in ${duration(took)} in this page.`,
     );
-    makeStage(stage, [last], unitsOf(told), shown.signal);
+    makeStage(stage, [last], unitsOf(about), shown.signal);
     controls.show(last);
-    const { stop_reason: reason } = told.summary;
+    const { stop_reason: reason } = about.summary;
     const coarse = `A long run: of round-trip times, queues and data in flight the extremes of each ${duration(interval)} are shown.`;
-    if (stopped) say(`Stopped at ${moment(told.summary.end_s, 1)}.`);
+    if (stopped) say(`Stopped at ${moment(about.summary.end_s, 1)}.`);
     else if (reason === "record-limit") say("The records were full: the run ended early.", true);
     else say(interval ? coarse : "");
     document.documentElement.dataset.done = number;
@@ -105,12 +105,12 @@ const start = async () => {
       bar.value = now / end;
       say(`${moment(now, 1)} of at most ${moment(end, 1)}, ${events.toLocaleString("en")} events`);
     },
-    done: ({ number: of, run: told, stopped, interval }) => {
+    done: ({ number: of, run: about, stopped, interval }) => {
       if (of !== number) return;
       busy(false);
-      draw(told, stopped, interval);
+      draw(about, stopped, interval);
     },
-    played: (told) => game.played(told),
+    played: (turn) => game.played(turn),
     fault: ({ message }) => {
       busy(false);
       game?.stop();
@@ -124,7 +124,7 @@ const start = async () => {
   worker.onmessage = ({ data }) => handlers[data.kind](data);
   worker.onerror = ({ message }) => handlers.fault({ message });
   const { marks, rules, factors } = page;
-  send({ kind: "engine", bytes, told: { marks, rules, factors } });
+  send({ kind: "engine", bytes, texts: { marks, rules, factors } });
 
   const choose = (chosen) => {
     controls.forget();

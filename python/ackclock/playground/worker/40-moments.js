@@ -2,10 +2,10 @@
 
 const MOST_MOMENTS = 3000;
 
-const momentsOf = (tables, words, flows, model, told) => {
+const momentsOf = (tables, words, flows, model, texts) => {
   const { events, window_rules: rules } = tables;
   if (!events) return [];
-  const kinds = Object.keys(told.marks);
+  const kinds = Object.keys(texts.marks);
   const found = new Map();
   events.time_s.forEach((time, row) => {
     const kind = words.flow_event[events.event[row]];
@@ -24,11 +24,11 @@ const momentsOf = (tables, words, flows, model, told) => {
     const key = `${time} ${rules.flow[row]}`;
     if (!found.has(key)) return;
     const flow = model.flows[rules.flow[row]];
-    const rule = told.rules[words.window_rule[rules.rule[row]]];
+    const rule = texts.rules[words.window_rule[rules.rule[row]]];
     if (!rule) return;
     const lines = why.get(key) ?? why.set(key, new Set()).get(key);
     const cc = flow.tcp.cc;
-    const factor = told.factors[cc.kind]?.find(({ name }) => typeof cc[name] === "number");
+    const factor = texts.factors[cc.kind]?.find(({ name }) => typeof cc[name] === "number");
     const parts = [rule.text.replace("{cc}", flow.label), rule.source];
     if (rule.cuts && factor)
       parts.push(`${flow.label}: ${factor.name} ${cc[factor.name]}`, factor.source);
@@ -44,7 +44,7 @@ const momentsOf = (tables, words, flows, model, told) => {
       cwnd: around(window, entry.t),
       ssthresh: around(threshold, entry.t),
       text: [...entry.kinds]
-        .map(([kind, count]) => told.marks[kind] + (count > 1 ? ` × ${count}` : ""))
+        .map(([kind, count]) => texts.marks[kind] + (count > 1 ? ` × ${count}` : ""))
         .slice(1),
       why: [...(why.get(key) ?? [])],
     };

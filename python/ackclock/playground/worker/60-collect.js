@@ -3,7 +3,7 @@
 const MOST_FLOWS = 40;
 const MOST_LANES = 40;
 
-const collect = ({ summary, tables, categories: words }, model, told) => {
+const collect = ({ summary, tables, categories: words }, model, texts) => {
   const end = summary.end_s;
   const flows = model.flows.slice(0, MOST_FLOWS).map((flow) => {
     const figures = summary.flows[flow.id];
@@ -70,7 +70,7 @@ const collect = ({ summary, tables, categories: words }, model, told) => {
     flows,
     lanes,
     lacking: {},
-    moments: momentsOf(tables, words, flows, model, told),
+    moments: momentsOf(tables, words, flows, model, texts),
     losses: lossesOf(tables, words, laneAt, lanes.length, end),
     changes: changesOf(lanes).filter(({ t }) => t <= end),
     network: networkOf(model, lanes),

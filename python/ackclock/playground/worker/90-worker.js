@@ -7,7 +7,7 @@ const PAUSE_MS = 60;
 const serve = (scope) => {
   let engine = null;
   let bytes = null;
-  let told = null;
+  let texts = null;
   let present = 0;
   let stopped = false;
   const pause = () => new Promise((resume) => setTimeout(resume, 0));
@@ -29,7 +29,7 @@ const serve = (scope) => {
       await pause();
     }
     if (present !== number) return;
-    const result = collect(engine.finish(), model, told);
+    const result = collect(engine.finish(), model, texts);
     scope.postMessage({ kind: "done", number, run: result, stopped: !over, interval }, [
       ...buffersOf(result),
     ]);
@@ -54,7 +54,7 @@ const serve = (scope) => {
   scope.onmessage = async ({ data }) => {
     try {
       if (data.kind === "engine") {
-        ({ bytes, told } = data);
+        ({ bytes, texts } = data);
         engine = await Engine.of(bytes);
         scope.postMessage({ kind: "ready" });
       } else if (data.kind === "run") await run(data.text, data.number);

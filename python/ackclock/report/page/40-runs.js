@@ -24,17 +24,17 @@ const described = (run, page) => {
   return withEvents({ ...run, moments, changes });
 };
 
-const makeRun = (told, arrays, page) => {
+const makeRun = (about, arrays, page) => {
   const curve = ({ t, v }, hold, stop) =>
     new Curve(
-      scaled(integers(arrays, t), told.tick),
+      scaled(integers(arrays, t), about.tick),
       scaled(integers(arrays, v.at), v.unit),
       hold,
       stop,
     );
-  const { curves } = told;
-  const flows = told.flows.map((flow) => ({ ...flow, key: `flow ${flow.id}`, curves: {} }));
-  const lanes = told.lanes.map((lane) => ({ ...lane, key: `lane ${lane.id}`, curves: {} }));
+  const { curves } = about;
+  const flows = about.flows.map((flow) => ({ ...flow, key: `flow ${flow.id}`, curves: {} }));
+  const lanes = about.lanes.map((lane) => ({ ...lane, key: `lane ${lane.id}`, curves: {} }));
   for (const name of ["window", "threshold", "rtt", "flight"]) {
     for (const entry of curves[name] ?? []) {
       const flow = flows[entry.of];
@@ -42,33 +42,33 @@ const makeRun = (told, arrays, page) => {
     }
   }
   for (const entry of curves.queue ?? []) {
-    lanes[entry.of].curves.queue = curve(entry, true, told.end);
+    lanes[entry.of].curves.queue = curve(entry, true, about.end);
   }
   for (const [name, owners] of Object.entries({ rate: flows, load: lanes })) {
     for (const { of, bytes } of curves[name] ?? []) {
       const owner = owners[of];
       owner.bytes = new Bytes(
         integers(arrays, bytes),
-        told.width,
+        about.width,
         owner.start ?? 0,
-        owner.stop ?? told.end,
+        owner.stop ?? about.end,
       );
     }
   }
-  const losses = told.losses.flatMap((entry) => {
+  const losses = about.losses.flatMap((entry) => {
     const [times, counts, reasons] = [entry.t, entry.count, entry.reason].map((at) =>
       integers(arrays, at),
     );
     return Array.from(times, (time, i) => ({
-      t: time * told.tick,
+      t: time * about.tick,
       lane: lanes[entry.of],
       kind: entry.kind,
       title: lossTitle(entry.kind, counts[i]),
       lines: [entry.reasons[reasons[i]]],
     }));
   });
-  const run = described({ ...told, flows, lanes, losses }, page);
-  run.packets = told.packets && makePackets(told.packets, arrays);
+  const run = described({ ...about, flows, lanes, losses }, page);
+  run.packets = about.packets && makePackets(about.packets, arrays);
   return run;
 };
 
@@ -88,19 +88,19 @@ const changeOf = (values) => {
 };
 
 // Visits of packets to links, in the order in which they came; times in seconds, NaN for never.
-const makePackets = (told, arrays) => {
+const makePackets = (about, arrays) => {
   const columns = Object.fromEntries(
-    Object.entries(told.columns).map(([name, at]) => [name, integers(arrays, at)]),
+    Object.entries(about.columns).map(([name, at]) => [name, integers(arrays, at)]),
   );
-  const { unit } = told;
-  const came = columns.came.map((tick) => told.from + tick * unit);
+  const { unit } = about;
+  const came = columns.came.map((tick) => about.from + tick * unit);
   const after = (base, ticks) =>
     base.map((time, i) => (ticks[i] < 0 ? NaN : time + ticks[i] * unit));
   const start = after(came, columns.wait);
   const dropped = after(came, columns.gone);
   const arrival = after(start, columns.way);
   const { link, back, flow, look } = columns;
-  const { cut, from, to } = told;
+  const { cut, from, to } = about;
   return withLongest({ cut, from, to, came, start, arrival, dropped, link, back, flow, look });
 };
 

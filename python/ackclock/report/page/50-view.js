@@ -16,7 +16,7 @@ class View extends EventTarget {
     this.idle = new Set(this.hidden);
   }
 
-  tell(what) {
+  notify(what) {
     this.dispatchEvent(new Event(what));
   }
 
@@ -38,7 +38,7 @@ class View extends EventTarget {
     const span = Math.min(this.end, Math.max(least, to - from));
     this.from = Math.max(0, Math.min(from, this.end - span));
     this.to = this.from + span;
-    this.tell("span");
+    this.notify("span");
   }
 
   reset() {
@@ -54,7 +54,7 @@ class View extends EventTarget {
 
   look(time) {
     this.time = Math.max(0, Math.min(time, this.end));
-    this.tell("time");
+    this.notify("time");
   }
 
   // Look at a time, and bring it onto the screen if it is not there.
@@ -72,7 +72,7 @@ class View extends EventTarget {
       for (const other of others) this.hidden[only ? "delete" : "add"](other);
       this.hidden.delete(key);
     } else if (!this.hidden.delete(key)) this.hidden.add(key);
-    this.tell("shown");
+    this.notify("shown");
   }
 
   visible(entry) {

@@ -27,10 +27,10 @@ const rateAt = (lane, time) =>
   (lane.rates.findLast(([since]) => since <= time) ?? lane.rates[0])[1];
 
 class Panel {
-  constructor(told, columns, view, units, last) {
-    Object.assign(this, { ...told, view, last, logarithmic: false });
-    this.scale = units[told.key] ?? { name: told.unit, size: 1 };
-    const switchTo = told.log && {
+  constructor(about, columns, view, units, last) {
+    Object.assign(this, { ...about, view, last, logarithmic: false });
+    this.scale = units[about.key] ?? { name: about.unit, size: 1 };
+    const switchTo = about.log && {
       type: "button",
       class: "quiet",
       "aria-pressed": "false",
@@ -39,11 +39,11 @@ class Panel {
     this.cells = columns.map((runs) => this.makeCell(runs));
     this.element = element(
       "section",
-      { class: "panel", id: `panel-${told.key}`, "aria-label": told.title },
+      { class: "panel", id: `panel-${about.key}`, "aria-label": about.title },
       element(
         "header",
         {},
-        element("h3", {}, told.title),
+        element("h3", {}, about.title),
         element("span", { class: "unit" }, this.scale.name),
         ...(switchTo ? [element("button", switchTo, "log")] : []),
         ...(columns.length === 1 ? [this.cells[0].legend.element] : []),
@@ -258,7 +258,7 @@ class Panel {
     for (const cell of this.cells) {
       if (time === null) continue;
       cell.chart?.setCursor({ left: cell.chart.valToPos(time, "x"), top: 0 }, false);
-      cell.entries.forEach((entry, i) => cell.legend.tell(i, this.valueAt(entry, time)));
+      cell.entries.forEach((entry, i) => cell.legend.show(i, this.valueAt(entry, time)));
     }
   }
 

@@ -58,5 +58,5 @@ const makeLegend = (entries, runs, view) => {
   };
   renew();
   view.on("shown", renew);
-  return { element: box, tell: (i, value) => (values[i].value = number(value, 4)) };
+  return { element: box, show: (i, value) => (values[i].value = number(value, 4)) };
 };

@@ -117,7 +117,7 @@ const near = (panel, runs, time, reach) => {
     .sort((one, other) => Math.abs(one.t - time) - Math.abs(other.t - time));
 };
 
-const told = (entry, span) => {
+const eventText = (entry, span) => {
   const owner = entry.flow ?? entry.lane;
   return element(
     "div",
@@ -154,7 +154,7 @@ const showTip = (chart, panel, { runs }) => {
   if (!found.length) return;
   const more = found.length - 2;
   tip.replaceChildren(
-    ...found.slice(0, 2).map((entry) => told(entry, panel.view.span)),
+    ...found.slice(0, 2).map((entry) => eventText(entry, panel.view.span)),
     ...(more > 0 ? [element("p", { class: "faint" }, `and ${more} more here: zoom in`)] : []),
   );
   const { left: x, top: y, width } = chart.over.getBoundingClientRect();

@@ -22,7 +22,7 @@ class Player {
     this.to = Math.max(...windows.map(({ to }) => to));
     this.event = element("div", { class: "card event-card", "aria-live": "polite" });
     this.element = windows.length ? this.controls(windows) : this.absent();
-    view.on("time", () => this.tell());
+    view.on("time", () => this.update());
   }
 
   absent() {
@@ -143,7 +143,7 @@ class Player {
     if (time !== null) this.view.follow(time);
   }
 
-  tell() {
+  update() {
     const { time } = this.view;
     if (time === null) return;
     if (this.slider) {
@@ -155,7 +155,7 @@ class Player {
       .filter((event) => event.t === time && this.view.visible(event))
       .slice(0, 3);
     if (here.length)
-      this.event.replaceChildren(...here.map((event) => told(event, this.view.span)));
+      this.event.replaceChildren(...here.map((event) => eventText(event, this.view.span)));
     else if (!this.event.querySelector(".hint")) {
       this.event.replaceChildren(
         element(

@@ -11,7 +11,7 @@ const makePanels = (view, columns, units) => {
         ),
       ),
   );
-  return wanted.map((told, i) => new Panel(told, columns, view, units, i === wanted.length - 1));
+  return wanted.map((about, i) => new Panel(about, columns, view, units, i === wanted.length - 1));
 };
 
 const keys = (view, player) => ({

@@ -2,7 +2,7 @@
 
 const start = async () => {
   const { page, arrays } = await unpack(document.getElementById("data").textContent);
-  const runs = page.runs.map((told, number) => ({ ...makeRun(told, arrays, page), number }));
+  const runs = page.runs.map((about, number) => ({ ...makeRun(about, arrays, page), number }));
   makeStage(document.getElementById("stage"), runs, page.units);
   document.documentElement.dataset.ready = "";
 };

@@ -6,6 +6,7 @@ sender's own state, which the measurement asked for each 10 ms from the end of `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,8 +75,9 @@ def _link(scenario: KernelScenario, results: HasTables) -> Figures:
     changed_s, waiting = queue_series(results, BOTTLENECK, "forward", "queue_packets")
     held, share = held_for(changed_s, waiting, start, end)
     taken["queue_pkts_mean"] = float(np.dot(held, share))
-    for percent in _QUANTILES:
-        taken[f"queue_pkts_p{percent}"] = quantile(held, share, percent / 100)
+    levels = [percent / 100 for percent in _QUANTILES]
+    for percent, found in zip(_QUANTILES, quantiles(held, share, levels), strict=True):
+        taken[f"queue_pkts_p{percent}"] = found
     return taken
 
 
@@ -89,12 +91,12 @@ def held_for(
     return held, np.diff(edges) / (end_s - start_s)
 
 
-def quantile(held: Floats, share: Floats, level: float) -> float:
-    """Return the least value that with all below it was held for this share of the time."""
+def quantiles(held: Floats, share: Floats, levels: Sequence[float]) -> list[float]:
+    """Return the least value that with all below it was held for each share of the time."""
     order = np.argsort(held, kind="stable")
     reached = np.cumsum(share[order])
-    place = min(int(np.searchsorted(reached, level * reached[-1])), held.size - 1)
-    return float(held[order][place])
+    places = np.searchsorted(reached, np.array(levels) * reached[-1])
+    return held[order][np.minimum(places, held.size - 1)].tolist()
 
 
 def _flow(scenario: KernelScenario, results: HasTables, number: int) -> Figures:
