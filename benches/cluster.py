@@ -30,7 +30,7 @@ from ackclock.bench.workloads import dumbbell
 from ackclock.sweep import DaskExecutor, Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/python"))
-from dask_cluster import DEADLY, Cluster  # pyright: ignore[reportMissingImports]
+from dask_cluster import DEADLY, Cluster
 
 COMBINATIONS = 20
 LOST_AT = 0.4

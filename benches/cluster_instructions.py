@@ -24,7 +24,7 @@ from ackclock.bench.workloads import dumbbell
 from ackclock.sweep import DaskExecutor, Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/python"))
-from dask_cluster import Cluster  # pyright: ignore[reportMissingImports]
+from dask_cluster import Cluster
 
 SEEDS = 20
 MOST = 1.05

@@ -3,6 +3,7 @@
 import gc
 import signal
 import sys
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import pages
@@ -20,6 +21,9 @@ settings.load_profile("ackclock")
 # Started in the background, a shell lets its programs ignore Ctrl-C, and these what they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests, figures and tables have many objects; looking for cycles among them less often is enough.
+gc.set_threshold(20_000)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
@@ -28,12 +32,8 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_finish():
-    """Thousands of tests and what they import stay to the end: no collector need look at them.
-
-    Figures and tables have many objects, too; looking for cycles among them less often is enough.
-    """
+    """Thousands of tests and what they import stay to the end: no collector need look at them."""
     gc.freeze()
-    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +73,8 @@ def unpainted(monkeypatch):
     from matplotlib.figure import Figure
     from PIL import Image
 
+    from ackclock.plots import saving
+
     def save(_, target, *, format, **__):
         if format == "png":
             Image.new("RGB", (1, 1)).save(target, format="PNG")
@@ -80,6 +82,8 @@ def unpainted(monkeypatch):
             target.write_bytes(b"")
 
     monkeypatch.setattr(Figure, "savefig", save)
+    # It looks at every mark of every axis, which only painting makes.
+    monkeypatch.setattr(saving, "for_all_scripts", nullcontext)
 
 
 class Done(NamedTuple):

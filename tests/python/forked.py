@@ -3,8 +3,11 @@
 import importlib
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,10 +16,16 @@ _LOADED.set_forkserver_preload(
     [
         "distributed.cli.dask_scheduler",
         "distributed.cli.dask_worker",
+        "ackclock.cli.app",
+        "ackclock.cli.sweep",
         "ackclock.labs.child",
         "ackclock.labs.runs",
         "ackclock.metrics",
         "ackclock.results",
+        "ackclock.sweep.cluster",
+        "ackclock.sweep.session",
+        "ackclock.sweep.store",
+        "ackclock.sweep.table",
     ]
 )
 
@@ -52,6 +61,43 @@ class Forked(_LOADED.Process):
         if self.exitcode is None:
             raise subprocess.TimeoutExpired(self.name, timeout or 0.0)
         return self.exitcode
+
+
+class Program(Forked):
+    """A call of `ackclock`, used as one of `subprocess` whose output is text in pipes."""
+
+    def __init__(self, *arguments: object, cwd: str | Path = ".") -> None:
+        told = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, told)
+        self._files = [str(Path(told, name)) for name in ("out", "err")]
+        super().__init__(
+            "forked:call",
+            *map(str, arguments),
+            cwd=Path(cwd).absolute(),
+            env=os.environ,
+            streams=(os.devnull, self._files[0], self._files[1]),
+        )
+
+    @property
+    def returncode(self) -> int | None:
+        return self.exitcode
+
+    def send_signal(self, number: int) -> None:
+        assert self.pid is not None
+        os.kill(self.pid, number)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        self.wait(timeout)
+        out, err = (Path(name).read_text(encoding="utf-8") for name in self._files)
+        return out, err
+
+
+def call(*arguments: str) -> None:
+    """Do what `ackclock` does."""
+    from ackclock.cli.app import main
+
+    sys.argv = ["ackclock", *arguments]
+    main()
 
 
 def _begin(

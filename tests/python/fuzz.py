@@ -207,7 +207,7 @@ def _as_command(document: Doc, draw: random.Random) -> str:
             with (
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(err),
-                _ctrl_c_after(5 * RUN_S),
+                _ctrl_c_after(2 * RUN_S),
             ):
                 main()
             code: Any = 0

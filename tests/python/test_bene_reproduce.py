@@ -19,7 +19,8 @@ RELIABILITY = EXPERIMENTS["bene-reliability"].figures
 
 def few(name, overrides, count):
     """A part of the runs: sampling errors are worked out from the number there is."""
-    return bene_reliability.replicate(name, overrides, min(count, 300 if "pdf" in name else 4000))
+    few = min(count, 300 if "pdf" in name else 4000)
+    return bene_reliability.replicate(name, overrides, few, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,7 @@ def test_the_tail_has_the_index_of_the_closed_form(reliability):
 @pytest.mark.slow
 def test_averages_without_a_mean_differ_by_powers_of_ten():
     half = [("links.L1.loss.p", 0.5)]
-    runs = bene_reliability.replicate("bene/reliability-text-dynamic", half, 10000)
+    runs = bene_reliability.replicate("bene/reliability-text-dynamic", half, 10000, workers=1)
     spread = sampling.averages(runs["end_s"], 100)
     assert len(spread.values) == 100
     assert spread.high > 100 * spread.low

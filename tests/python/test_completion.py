@@ -7,34 +7,24 @@ import sys
 
 import pytest
 
-PROGRAM = "from ackclock.cli.app import program; program()"
-
-
-def completed(words, folder):
-    """What the program offers to bash for the last of these words."""
-    line = " ".join(["ackclock", *words])
-    variables = {
-        "_ACKCLOCK_COMPLETE": "complete_bash",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words)),
-    }
-    start = f"import sys; sys.argv = ['ackclock']; {PROGRAM}"
-    done = subprocess.run(
-        [sys.executable, "-c", start],
-        cwd=folder,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert not done.stderr
-    return done.stdout.split()
+COMPLETES = """
+import json, os, sys
+from ackclock.cli.app import main
+lines, sys.argv = json.loads(sys.argv[1]), ["ackclock"]
+for words in lines:
+    os.environ["COMP_WORDS"] = " ".join(["ackclock", *words])
+    os.environ["COMP_CWORD"] = str(len(words))
+    try:
+        main()
+    except SystemExit:
+        print("end")
+"""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
+def test_names_are_completed(small_file):
+    """What the program offers to bash for the last words of lines, in one process for all."""
+    offered = [
         (["ste"], ["step"]),
         (["run", "teach/cubic-b"], ["teach/cubic-bbr"]),
         (["run", "sma"], ["small.yaml"]),
@@ -44,11 +34,21 @@ def completed(words, folder):
         (["step", "teach/cubic-bbr", "--flows", "b"], ["bbr"]),
         (["plot", "somewhere", "--kind", "overview,topo"], ["overview,topology"]),
         (["run", "none.yaml", "--flows", "c"], []),
-    ],
-    ids=lambda words: "-".join(words),
-)
-def test_names_are_completed(words, offered, small_file):
-    assert completed(words, small_file.parent) == offered
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", COMPLETES, json.dumps([words for words, _ in offered])],
+        cwd=small_file.parent,
+        env=os.environ | {"_ACKCLOCK_COMPLETE": "complete_bash"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.stderr
+    *answers, rest = done.stdout.split("end\n")
+    assert [
+        (words, answer.split()) for (words, _), answer in zip(offered, answers, strict=True)
+    ] == offered
+    assert not rest
 
 
 def test_the_doctor_says_what_is_here(ackclock):

@@ -51,14 +51,15 @@ def usual(tmp_path_factory):
 @pytest.mark.parametrize(
     "surroundings",
     [
-        {"PYTHONHASHSEED": "0"},
-        {"PYTHONHASHSEED": "12345"},
-        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-        {"LC_ALL": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"TZ": "Pacific/Chatham", "HOME": "/nowhere", "TERM": "dumb", "COLUMNS": "20"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONHASHSEED": "0"},
+        {
+            "LC_ALL": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8", "PYTHONHASHSEED": "12345",
+            "PYTHONIOENCODING": "ascii", "TZ": "Pacific/Chatham", "HOME": "/nowhere",
+            "TERM": "dumb", "COLUMNS": "20",
+        },
     ],
-)
+    ids=["ASCII", "German"],
+)  # fmt: skip
 def test_surroundings_change_no_byte_of_a_result(tmp_path, usual, surroundings):
     found = _written(tmp_path, surroundings)
     assert found == usual

@@ -101,10 +101,10 @@ def test_a_program_that_never_ends_is_ended_with_its_line(tmp_path, loop):
     (tmp_path / "formulas.py").write_text(body(*loop), encoding="utf-8")
     own = tmp_path / "hidden.yaml"
     own.write_text("longest_wait_of:\n  networks: [{links.bottleneck.rate: 3 Mbps}]\n")
-    one = Marker(LAB, Hidden(LAB, 0, own), Limits(seconds=1, memory_mb=300))
+    one = Marker(LAB, Hidden(LAB, 0, own), Limits(seconds=0.3, memory_mb=300))
     mark = one.mark(LAB.questions[-1], None, tmp_path)
     assert mark.points == 0
-    assert "had not ended after 1 s, in formulas.py line " in mark.feedback
+    assert "had not ended after 0.3 s, in formulas.py line " in mark.feedback
 
 
 def test_what_a_program_prints_and_leaves_does_not_count(formula, tmp_path):
@@ -156,7 +156,7 @@ def test_a_controller_that_fails_has_no_points_and_its_line(tmp_path, text, said
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     own = tmp_path / "hidden.yaml"
     own.write_text("mine:\n  networks: [{topology.bottleneck.rate: 6 Mbps}]\n")
-    one = Marker(OWN, Hidden(OWN, 0, own), Limits(seconds=6, memory_mb=500))
+    one = Marker(OWN, Hidden(OWN, 0, own), Limits(seconds=2, memory_mb=500))
     mark = one.mark(OWN.questions[0], None, tmp_path)
     assert mark.points == 0 and said in mark.feedback
 

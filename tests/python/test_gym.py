@@ -2,6 +2,7 @@
 
 import pickle
 import runpy
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -141,9 +142,10 @@ def test_scenarios_can_be_sent_to_processes():
 
 @pytest.mark.slow
 def test_the_example_learns():
-    names = runpy.run_path(str(EXAMPLE))
-    # Fewer and smaller generations than by default, and enough.
-    policy, history, final = names["learn"](generations=3, population=12)
+    learn, scenario = itemgetter("learn", "scenario")(runpy.run_path(str(EXAMPLE)))
+    # Shorter episodes than by default, fewer and smaller generations, and enough.
+    learn.__globals__["scenario"] = lambda: scenario().set("stop.at_latest", "2 s")
+    policy, history, final = learn(generations=3, population=12)
     assert final > history[0] + 1 and final > 0.5
     # It gives way to queues.
     assert policy[0] < 0

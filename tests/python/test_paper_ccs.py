@@ -21,7 +21,7 @@ def test_yeah_is_scalable_while_the_queue_is_empty():
 def test_yeah_takes_its_packets_out_of_a_queue_and_loses_none():
     queue = {"limit": "4000 packets"}
     tcp = {"cc": "yeah", "initial_ssthresh": 3000}
-    results = one_link(400, 100, tcp, queue=queue, end_s=60, record=["queue"])
+    results = one_link(400, 100, tcp, queue=queue, end_s=40, record=["queue"])
     # 80 packets, and what 4 % a round trip (the cut comes a round trip late) adds to 3400.
     assert waiting(results, 20)[2] < 80 + 2 * 0.015 * 3400
     assert results.summary["flows"]["F0"]["segments_dropped"] == 0

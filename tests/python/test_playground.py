@@ -87,12 +87,36 @@ def test_engine_and_page_are_small_and_ask_nobody(ackclock, tmp_path):
 @needs_engine
 @needs_node
 def test_runs_in_a_browser_have_the_digests_of_native_runs(shown, tmp_path):
-    first = (FOLDER / "first.yaml").read_text(encoding="utf-8")
-    texts = {entry["name"]: entry["text"] for entry in shown} | {"first": first}
-    done = in_node(tmp_path, "digests.mjs", texts)
-    native = ackclock.run(Scenario.load(FOLDER / "first.yaml")).summary["digest"]
-    expected = {name: digests.golden()[name] for name in texts if name != "first"}
-    assert {name: run.get("digest") for name, run in done.items()} == {**expected, "first": native}
+    texts = {entry["name"]: entry["text"] for entry in shown}
+    expected = {name: digests.golden()[name] for name in texts}
+    # Those that take longest there run for a part of their time, and so natively.
+    shorter = {name: shortened(texts[name], end) for name, end in SHORTER.items()}
+    shorter["first"] = (FOLDER / "first.yaml").read_text(encoding="utf-8")
+    for name, text in shorter.items():
+        file = tmp_path / "shorter.yaml"
+        file.write_text(text, encoding="utf-8")
+        expected[name] = ackclock.run(Scenario.load(file)).summary["digest"]
+    done = in_node(tmp_path, "digests.mjs", texts | shorter)
+    assert {name: run.get("digest") for name, run in done.items()} == expected
+
+
+SHORTER = {
+    "ns2/parking-lot": "20 s",
+    "ns2/rtt-mix": "30 s",
+    "queues/dualpi2": "5 s",
+    "queues/red-ns2": "20 s",
+    "shapes/fat-tree": "100 ms",
+    "shapes/leaf-spine": "200 ms",
+    "teach/cubic-bbr": "20 s",
+    "teach/rtt-unfairness-cubic": "20 s",
+    "teach/rtt-unfairness-reno": "20 s",
+}
+
+
+def shortened(text, end):
+    changed, count = re.subn(r"(?<=at_latest: )[^,}\n]+", end, text)
+    assert count == 1
+    return changed
 
 
 @needs_engine

@@ -107,7 +107,7 @@ def test_flows_together_keep_their_colours_and_the_shapes_tell_the_kinds():
 
 
 @pytest.mark.slow
-def test_a_figure_for_each_flow_or_one_for_all(tmp_path):
+def test_a_figure_for_each_flow_or_one_for_all(tmp_path, unpainted):
     run = lab_runs.tahoe()
     apart = plots.plot(run, ["sequence", "cwnd-events"], out=tmp_path)
     assert [path.name for path in apart] == [

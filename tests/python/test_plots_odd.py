@@ -118,7 +118,7 @@ def test_no_line_leads_across_the_time_in_which_a_link_is_down():
 
 
 @pytest.mark.slow
-def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path):
+def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path, unpainted):
     many = crowd(101, end="50 ms")
     with pytest.raises(PlotError, match="a figure for each of 101 flows; choose some with --flows"):
         plots.plot(many, ["sequence"], out=tmp_path / "plots")

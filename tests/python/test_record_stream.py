@@ -63,7 +63,7 @@ def same_tables(one: Results, two: Results) -> None:
     for name in one.tables:
         ours, theirs = one.table(name), two.table(name)
         assert theirs.schema.equals(ours.schema, check_metadata=True)
-        assert theirs.to_pylist() == ours.to_pylist()
+        assert theirs.equals(ours)
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_parts_that_cannot_be_joined_stay(results, scenario, small_parts, tmp_pa
     assert not list(records.glob(".*"))
     loaded = Results.load(tmp_path / "run")
     for name in results.tables:
-        assert loaded.table(name).to_pylist() == results.table(name).to_pylist()
+        assert loaded.table(name).equals(results.table(name))
         assert loaded.rows(name) == results.table(name).num_rows
     whole = pq.read_table(records / "packets")
     assert whole.num_rows == results.table("packets").num_rows
@@ -241,6 +241,8 @@ def test_ctrl_c_while_records_are_written_loses_none_of_them(tmp_path, monkeypat
 @pytest.mark.slow
 def test_two_runs_into_one_folder_at_once(tmp_path):
     first = start(tmp_path, "--out", "run")
+    # It holds its lock without simulating.
+    first.send_signal(signal.SIGSTOP)
     try:
         with pytest.raises(InputError, match=r"another process is writing a run"):
             run(Scenario.from_dict(document()), directory=tmp_path / "run", force=True)
@@ -253,6 +255,7 @@ def test_two_runs_into_one_folder_at_once(tmp_path):
         assert "another process is writing a run to" in second.stderr
     finally:
         first.send_signal(signal.SIGINT)
+        first.send_signal(signal.SIGCONT)
         first.communicate(timeout=60)
     assert Results.load(tmp_path / "run").table("packets").num_rows > 0
     assert {path.name for path in tmp_path.iterdir()} == {"run", "endless.json"}

@@ -52,16 +52,25 @@ class Opened(pages.Opened):
         return float(self.page.locator(".player .now").inner_text().split()[0])
 
 
-@pytest.fixture
-def opened(browser, place):
+@pytest.fixture(scope="module")
+def shared(browser, place):
+    """A page for tests that leave it as they found it, or look at nothing that others change."""
     page = Opened(browser, place)
     yield page
     page.close()
 
 
-def test_all_panels_are_drawn(opened):
+@pytest.fixture
+def opened(browser, place):
+    """A page of its own."""
+    page = Opened(browser, place)
+    yield page
+    page.close()
+
+
+def test_all_panels_are_drawn(shared):
     for panel in PANELS:
-        canvas = opened.page.locator(f"#panel-{panel} canvas")
+        canvas = shared.page.locator(f"#panel-{panel} canvas")
         inked = canvas.evaluate(
             "c => new Set(new Uint32Array(c.getContext('2d')"
             ".getImageData(0, 0, c.width, c.height).data.buffer)).size"
@@ -69,28 +78,28 @@ def test_all_panels_are_drawn(opened):
         assert inked > 10, panel
 
 
-def test_a_drag_zooms_all_panels_alike_and_escape_resets(opened):
-    whole = opened.spans()
+def test_a_drag_zooms_all_panels_alike_and_escape_resets(shared):
+    whole = shared.spans()
     assert len(whole) == len(PANELS)
-    opened.drag("window", 0.25, 0.5)
-    zoomed = opened.spans()
+    shared.drag("window", 0.25, 0.5)
+    zoomed = shared.spans()
     assert len({tuple(span) for span in zoomed}) == 1
     assert zoomed[0] == pytest.approx([2.0, 4.0], abs=0.05)
-    opened.page.keyboard.press("Escape")
-    assert opened.spans() == whole
-    opened.drag("queue", 0.5, 0.75)
-    assert opened.spans()[0] == pytest.approx([4.0, 6.0], abs=0.05)
-    opened.page.locator("#panel-rate .u-over").dblclick()
-    assert opened.spans() == whole
+    shared.page.keyboard.press("Escape")
+    assert shared.spans() == whole
+    shared.drag("queue", 0.5, 0.75)
+    assert shared.spans()[0] == pytest.approx([4.0, 6.0], abs=0.05)
+    shared.page.locator("#panel-rate .u-over").dblclick()
+    assert shared.spans() == whole
 
 
-def test_a_zoom_shows_finer_data(opened):
+def test_a_zoom_shows_finer_data(shared):
     points = "window.ackclockReport.points('rtt')"
-    opened.drag("rtt", 0.5, 0.52)
-    near = opened.page.evaluate(points)
+    shared.drag("rtt", 0.5, 0.52)
+    near = shared.page.evaluate(points)
     assert near > 20
-    opened.page.keyboard.press("Escape")
-    assert opened.page.evaluate(points) > near
+    shared.page.keyboard.press("Escape")
+    assert shared.page.evaluate(points) > near
 
 
 def test_the_keyboard_zooms_moves_and_steps(opened):
@@ -113,7 +122,7 @@ def test_the_keyboard_zooms_moves_and_steps(opened):
     assert opened.page.locator(".chip").first.get_attribute("aria-pressed") == "false"
 
 
-def test_stepping_reads_the_rule_aloud(opened):
+def test_stepping_and_the_pointer_show_the_rule(opened):
     card = opened.page.locator("[aria-live]")
     for _ in range(40):
         opened.page.keyboard.press("n")
@@ -122,14 +131,7 @@ def test_stepping_reads_the_rule_aloud(opened):
     assert "Recovery begins" in card.inner_text()
     assert "RFC 9438 4.6" in card.inner_text()
     assert "ssthresh 60 → 71" in card.inner_text()
-
-
-def test_the_pointer_on_a_mark_shows_its_rule(opened):
-    opened.page.keyboard.press("n")
-    for _ in range(40):
-        if "Recovery" in opened.page.locator("[aria-live]").inner_text():
-            break
-        opened.page.keyboard.press("n")
+    # The pointer on this mark shows its rule.
     begin, end = opened.spans()[0]
     box = opened.page.locator("#panel-window .u-over").bounding_box()
     share = (opened.time() - begin) / (end - begin)
@@ -166,19 +168,21 @@ def test_queues_fill_and_packets_are_lost_in_the_picture(opened):
     assert painted["falling"] > 0
 
 
-def test_links_without_traffic_are_hidden_until_asked_for(opened):
-    legend = opened.page.locator("#panel-load .legend")
+def test_links_without_traffic_are_hidden_until_asked_for(shared):
+    legend = shared.page.locator("#panel-load .legend")
     shown = legend.locator(".chip:visible").count()
     assert shown == 1
     legend.get_by_role("button", name="more").click()
     assert legend.locator(".chip:visible").count() > 10
 
 
-def test_a_logarithmic_axis(opened):
-    button = opened.page.locator("#panel-rtt").get_by_role("button", name="log")
+def test_a_logarithmic_axis(shared):
+    button = shared.page.locator("#panel-rtt").get_by_role("button", name="log")
     button.click()
     assert button.get_attribute("aria-pressed") == "true"
-    assert len(opened.spans()) == len(PANELS)
+    assert len(shared.spans()) == len(PANELS)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
 
 
 @pytest.mark.parametrize(
@@ -227,9 +231,7 @@ def test_it_prints_light_without_controls(browser, place):
     opened.close()
 
 
-def test_it_fits_narrow_screens(browser, place):
-    opened = Opened(browser, place)
+def test_it_fits_narrow_screens(opened):
     opened.page.set_viewport_size({"width": 800, "height": 900})
     opened.page.wait_for_timeout(200)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 800
-    opened.close()

@@ -232,12 +232,7 @@ def test_quantiles_and_means_of_a_queue_are_weighted_by_time():
     held, share = figures.held_for(time_s, value, 1.0, 2.0)
     assert held.tolist() == [4, 1, 9]
     assert share.tolist() == pytest.approx([0.2, 0.5, 0.3])
-    assert [figures.quantile(held, share, level) for level in (0.05, 0.5, 0.6, 0.95)] == [
-        1,
-        1,
-        4,
-        9,
-    ]
+    assert figures.quantiles(held, share, (0.05, 0.5, 0.6, 0.95)) == [1, 1, 4, 9]
 
 
 def test_srtt_has_an_eighth_of_each_sample():

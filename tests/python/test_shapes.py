@@ -164,17 +164,16 @@ def test_the_schema_knows_short_forms():
     schema = json.loads(_core.schema())
     document = copy.deepcopy(DUMBBELL)
     document["set"] = [{"path": "flows.F1.tcp.cc", "value": {"kind": "fast"}}]
-    jsonschema.validate(document, schema)
+    jsonschema.validate(document, schema)  # looks at the schema, too
+    validator = jsonschema.validators.validator_for(schema)(schema)
     for start in ("1 s", ["1 s", "2 s", "3 s"], {"kind": "spread", "over": "1 s"}):
         document["flows"][0]["start"] = start
-        jsonschema.validate(document, schema)
+        validator.validate(document)
         Scenario.from_dict(document)
     document["flows"][0]["start"] = {"kind": "poisson"}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, schema)
+    assert not validator.is_valid(document)
     del document["flows"][0]["start"], document["topology"]
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, schema)
+    assert not validator.is_valid(document)
 
 
 def test_validate_writes_short_forms_out(file, tmp_path, monkeypatch, capsys):

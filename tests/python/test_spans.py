@@ -165,6 +165,22 @@ def test_differences_are_taken_seed_by_seed():
     assert math.isclose(np.mean(noise), 9.25)
 
 
+def test_differences_over_a_sample_are_taken_point_by_point():
+    rates = ["1 Mbps", "7 Mbps", "3 Mbps"]
+    made = _runs(
+        cc=["a"] * 3 + ["b"] * 3,
+        rate=rates + rates[::-1],
+        seed=[1] * 6,
+        goodput_bps=[10.0, 70.0, 30.0, 32.0, 72.0, 12.0],
+    )
+    (row,) = paired(made, ["cc"], ["goodput_bps"], ("cc", "a"), ["rate"]).rows()
+    assert (row["pairs"], row["goodput_bps_difference"]) == (3, 2.0)
+    assert row["goodput_bps_difference_low"] == row["goodput_bps_difference_high"] == 2.0
+    # Named, the points are rows of their own.
+    each = paired(made, ["cc", "rate"], ["goodput_bps"], ("cc", "a"), ["rate"])
+    assert [row["goodput_bps_difference"] for row in each.rows()] == [2.0, 2.0, 2.0]
+
+
 def test_what_is_not_a_pair_is_refused():
     made = _runs(cc=["a", "a", "b"], seed=[1, 1, 1], goodput_bps=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="several runs have the seed 1"):

@@ -45,7 +45,7 @@ def test_commands_without_results_load_no_tables(arguments, tmp_path, small_file
 def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file, "--no-plots")
     assert loaded >= _TABLES
-    assert not loaded & (_DRAWING | _HEAVY)
+    assert not loaded & (_DRAWING | _HEAVY | {"numpy.ma"})
 
 
 @pytest.mark.slow
@@ -59,3 +59,12 @@ def test_importing_the_package_loads_no_library(tmp_path):
     loaded = _loaded(_PROGRAM.format("import ackclock"), tmp_path)
     assert "ackclock.run" in loaded
     assert not loaded & (_TABLES | _DRAWING | _HEAVY | {"typer", "rich"})
+
+
+@pytest.mark.slow
+def test_a_run_in_python_loads_its_tables_and_no_more(tmp_path):
+    """Not the compiler of controllers either, unless one asks for it."""
+    run = "import ackclock; ackclock.run(ackclock.Scenario.load('own/aimd'))"
+    loaded = _loaded(_PROGRAM.format(run), tmp_path)
+    assert loaded >= _TABLES
+    assert not loaded & (_DRAWING | _HEAVY | {"numba"})

@@ -1,15 +1,15 @@
 """Sweeps on Dask: the same table as here, whatever ends, and no engine but this one."""
 
 import functools
+import logging
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from dask_cluster import DEADLY, Cluster
+from forked import Program
 from small import document
 
 from ackclock import AckclockError, InputError
@@ -28,7 +28,6 @@ ENGINE = """
 from ackclock.sweep import cluster, plan
 cluster.engine = plan.engine = lambda: "{}"
 """
-START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
 
 
 def client_of(cluster):
@@ -104,7 +103,8 @@ def keys():
 def done(folder):
     """How often each key is reported as done."""
     found = Counter()
-    for line in (folder / "log.txt").read_text().splitlines() if folder.exists() else []:
+    log = folder / "log.txt"
+    for line in log.read_text().splitlines() if log.exists() else []:
         _, _, what, key, count, *_ = line.split()
         if what == "done":
             found.update(keys()[keys().index(key) :][: int(count)])
@@ -146,21 +146,23 @@ def write_study(folder, **changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
+def test_the_program_ends_and_goes_on(cluster, here, tmp_path):
     write_study(tmp_path)
-    command = [*START, "s.yaml", "--on", cluster.address, "--out", "s"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: (tmp_path / "s/log.txt").exists() and len(done(tmp_path / "s")) >= 40)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=20)
-    assert process.returncode == (-9 if number == signal.SIGKILL else 130)
-    assert ("interrupted; keeping" in err) == (number == signal.SIGINT)
-    kept = done(tmp_path / "s")
-    assert len(kept) < 120
-    assert set(kept) <= set(Store(tmp_path / "s").stored(("key",))["key"].to_pylist())
-    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert again.returncode == 0, again.stderr
+    command = ["sweep", "s.yaml", "--on", cluster.address, "--out", "s"]
+    kept = Counter()
+    for number in (signal.SIGKILL, signal.SIGINT):
+        process = Program(*command, cwd=tmp_path)
+        wait_for(lambda before=kept: len(done(tmp_path / "s")) >= len(before) + 20)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+        assert process.returncode == (-9 if number == signal.SIGKILL else 130)
+        assert ("interrupted; keeping" in err) == (number == signal.SIGINT)
+        kept = done(tmp_path / "s")
+        assert len(kept) < 120
+        assert set(kept) <= set(Store(tmp_path / "s").stored(("key",))["key"].to_pylist())
+    again = Program(*command, cwd=tmp_path)
+    _, err = again.communicate(timeout=60)
+    assert again.returncode == 0, err
     assert (tmp_path / "s/results.parquet").read_bytes() == here
     assert set(done(tmp_path / "s").values()) == {1}
 
@@ -169,11 +171,9 @@ def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
 def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(fresh, here, tmp_path):
     fresh.worker()
     write_study(tmp_path)
-    command = [*START, "s.yaml", "--out", "s", "--on"]
-    process = subprocess.Popen(
-        [*command, fresh.address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    wait_for(lambda: (tmp_path / "s/log.txt").exists() and len(done(tmp_path / "s")) >= 20)
+    command = ["sweep", "s.yaml", "--out", "s", "--on"]
+    process = Program(*command, fresh.address, cwd=tmp_path)
+    wait_for(lambda: len(done(tmp_path / "s")) >= 20)
     fresh.scheduler.kill()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
@@ -187,11 +187,11 @@ def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(fresh, here, 
     other = Cluster(place)
     try:
         other.worker()
-        again = [*command, other.address]
-        ended = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        ended = Program(*command, other.address, cwd=tmp_path)
+        _, err = ended.communicate(timeout=60)
     finally:
         other.close()
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, err
     assert (tmp_path / "s/results.parquet").read_bytes() == here
     assert set(done(tmp_path / "s").values()) == {1}
 
@@ -203,9 +203,9 @@ def test_no_run_goes_on_that_nobody_waits_for(fresh, tmp_path):
     data = document() | {"stop": {"when": "time", "at_latest": "1000000 s"}}
     data["flows"] = [{**flow, "send": "unlimited"} for flow in data["flows"]]
     (tmp_path / "endless.yaml").write_text(str({"scenario": data}).replace("'", '"'))
-    command = [*START, "endless.yaml", "--on", fresh.address, "--out", "s"]
+    command = ["sweep", "endless.yaml", "--on", fresh.address, "--out", "s"]
     for number in (signal.SIGKILL, signal.SIGINT):
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        process = Program(*command, cwd=tmp_path)
         wait_for(lambda: children(worker.pid))
         process.send_signal(number)
         process.wait(20)
@@ -223,13 +223,13 @@ def children(pid):
 @pytest.mark.slow
 def test_a_run_that_ends_its_process_is_a_failed_row(cluster, tmp_path):
     """Here: for lack of memory. Neither the worker nor other runs suffer from it."""
-    flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(20_000)]
+    flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(8000)]
     grid = {"size": {"small": {"seed": 1}, "large": {"flows": flows}, "other": {"seed": 2}}}
     small = document() | {"stop": {"when": "time", "at_latest": "100 ms"}}
     with DaskExecutor(cluster.address) as executor:
-        results = Study(small, grid=grid).run(executor=executor, memory_limit=64_000_000)
+        results = Study(small, grid=grid).run(executor=executor, memory_limit=40_000_000)
     assert results.table["status"].to_pylist() == ["done", "failed", "done"]
-    assert "the limit of memory is 64000000 bytes" in results.table["error"][1].as_py()
+    assert "the limit of memory is 40000000 bytes" in results.table["error"][1].as_py()
     assert [process.poll() for process in cluster.processes[:3]] == [None] * 3
 
 
@@ -279,6 +279,15 @@ def test_addresses_that_are_none(address):
     # Dask is not asked: it would leave half a client behind, which is reported when it goes.
     with pytest.raises(InputError, match="not the address of a scheduler, such as tcp://HOST"):
         DaskExecutor(address)
+
+
+def test_dask_does_not_note_a_lost_connection_besides(caplog):
+    noted = logging.getLogger("distributed.batched")
+    with pytest.raises(AckclockError):
+        DaskExecutor("tcp://127.0.0.1:9", timeout_s=0.1)
+    noted.info("closed")
+    noted.warning("odd")
+    assert caplog.messages == ["odd"]
 
 
 def test_nobody_at_an_address():

@@ -6,21 +6,19 @@ import os
 import random
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from forked import Program
 from small import document
 
 from ackclock import AckclockError
 from ackclock.cli.app import main
 from ackclock.sweep import Batch, LocalExecutor, Runs, Study, load
 from ackclock.sweep.store import Store
-
-START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
 
 GRID = """
 study: tests/grid
@@ -188,11 +186,8 @@ def slow(folder):
 PROMPT_S = 60
 
 
-def begin(*args, **options):
-    return subprocess.Popen(
-        [*START, "slow.yaml", "--out", "s", *args],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
-    )  # fmt: skip
+def begin(*args):
+    return Program("sweep", "slow.yaml", "--out", "s", *args)
 
 
 def wait_for(condition, seconds=60.0):
@@ -282,22 +277,23 @@ def test_two_at_once_simulate_nothing_twice(slow):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_keeps_what_is_done(slow, number):
-    process = begin("--workers", "2")
-    wait_for(lambda: sum(count("done").values()) >= 5)
-    begun = sum(count("start").values())
-    process.send_signal(number)
-    _, err = process.communicate(timeout=PROMPT_S)
-    # Each worker may have begun another run before the signal came.
-    assert sum(count("start").values()) <= begun + 2 * 2
-    assert process.returncode == 130
-    assert "interrupted; keeping" in err
-    assert "ackclock" in err
-    kept = load("s")
-    assert kept.partial
-    # What is in a journal counts, even where a process ended before it could say so.
-    assert set(count("done")) <= set(kept.table["key"].to_pylist())
+def test_ctrl_c_keeps_what_is_done(slow):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = sum(count("done").values())
+        process = begin("--workers", "2")
+        wait_for(lambda goal=before + 5: sum(count("done").values()) >= goal)
+        begun = sum(count("start").values())
+        process.send_signal(number)
+        _, err = process.communicate(timeout=PROMPT_S)
+        # Each worker may have begun another run before the signal came.
+        assert sum(count("start").values()) <= begun + 2 * 2
+        assert process.returncode == 130
+        assert "interrupted; keeping" in err
+        assert "ackclock" in err
+        kept = load("s")
+        assert kept.partial
+        # What is in a journal counts, even where a process ended before it could say so.
+        assert set(count("done")) <= set(kept.table["key"].to_pylist())
     again = begin("--workers", "2")
     again.communicate()
     assert again.returncode == 0
@@ -337,10 +333,8 @@ def test_a_folder_in_use_is_refused(endless):
     assert second.returncode == 1
     assert f"another sweep is running in 's' (process {endless.pid}" in err
     assert sum(count("start").values()) == 1
-    status = subprocess.run(
-        [*START, "slow.yaml", "--out", "s", "--status", "--json"], capture_output=True, check=True
-    )
-    assert json.loads(status.stdout)["busy"]
+    status, _ = begin("--status", "--json").communicate()
+    assert json.loads(status)["busy"]
 
 
 @pytest.mark.slow

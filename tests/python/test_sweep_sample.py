@@ -185,6 +185,16 @@ def test_means_of_a_table_are_over_the_points_of_the_sample(results):
     assert "points of the sample" in tables.pivoted(runs, *across).notes[0]
 
 
+def test_flows_are_compared_point_by_point(results):
+    flows, send = tables.of_sweep(results, "flows", results.axes), "flows.F1.send"
+    assert not flows.column("seed").usual
+    made = tables.paired(
+        flows, [send, "flow"], ["bytes_delivered"], (send, "2 KB"), results.sampled
+    )
+    found = {row["flow"]: (row["pairs"], row["bytes_delivered_difference"]) for row in made.rows()}
+    assert found == {"F1": (8, 2000.0), "F2": (8, 0.0)}
+
+
 @pytest.mark.parametrize("options", [Options(), Options(x="delay", y="flows.F1.send")])
 def test_a_heat_map_of_drawn_values_is_refused(results, options):
     with pytest.raises(PlotError, match=r"drawn.* make no grid"):
