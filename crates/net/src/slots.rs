@@ -5,6 +5,7 @@
 //! in the cache; rings of one channel each would take several times as much, and touch all of it in turn.
 
 use crate::packet::{Kind, Packet};
+use ackclock_pages as pages;
 use ackclock_units::Time;
 
 /// Slots in a chunk, which are two cache lines.
@@ -48,7 +49,7 @@ const NONE: u32 = u32::MAX;
 impl Slots {
     /// No slots yet, and room for so many chunks.
     pub fn with_room_for(chunks: usize) -> Self {
-        let slots = Vec::with_capacity(chunks * CHUNK as usize);
+        let slots = pages::with_capacity(chunks * CHUNK as usize);
         Self { slots, after: Vec::with_capacity(chunks), free: NONE }
     }
 
@@ -69,7 +70,7 @@ impl Slots {
         if self.slots.len() == self.slots.capacity() {
             // By a quarter: twice as much would be most of the memory of a large network.
             let more = (self.after.len() / 4).max(16);
-            self.slots.reserve_exact(more * CHUNK as usize);
+            self.slots = pages::with_room(std::mem::take(&mut self.slots), more * CHUNK as usize);
             self.after.reserve_exact(more);
         }
         self.slots.extend([Slot(Entry::BLANK); CHUNK as usize]);

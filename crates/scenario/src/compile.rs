@@ -84,7 +84,8 @@ pub fn build(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers
     for (channel, next) in channels.iter_mut().zip(routes.only_next(ends.len())) {
         channel.set_next(next);
     }
-    let flows = scenario.flows.iter().zip(&routes.first).enumerate().map(|(i, (flow, first))| {
+    let mut flows = ackclock_pages::with_capacity(scenario.flows.len());
+    flows.extend(scenario.flows.iter().zip(&routes.first).enumerate().map(|(i, (flow, first))| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => {
@@ -97,8 +98,7 @@ pub fn build(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers
             }
         };
         Flow::new(start, *first, [flow.from, flow.to].map(fitting), endpoint)
-    });
-    let mut flows: Vec<Flow> = flows.collect();
+    }));
     for i in 1..flows.len() {
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
