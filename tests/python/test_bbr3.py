@@ -125,6 +125,7 @@ def test_settings_that_contradict_each_other_are_refused():
         one_link(10, 40, {"cc": cc})
 
 
+@pytest.mark.slow
 def test_marks_keep_the_queue_short_on_short_paths():
     """Google's branch heeds marks where the round-trip time is at most 5 ms."""
     queue = {"kind": "threshold", "mark_from": "30 packets", "limit": "400 packets"}

@@ -300,6 +300,7 @@ def test_reproduce_lists_experiments(ackclock):
     assert "did you mean 'caltech'" in ackclock("reproduce", "caltec").err
 
 
+@pytest.mark.slow
 def test_messages_go_to_the_log_file(ackclock, small_file, tmp_path):
     done = ackclock("run", small_file, "--no-plots", "--log-level", "info", "--log-file", "x.log")
     assert done.err == ""
@@ -307,6 +308,7 @@ def test_messages_go_to_the_log_file(ackclock, small_file, tmp_path):
     assert "INFO: digest" in ackclock("run", small_file, "--no-plots", "--log-level", "info").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["schema", "run --help", "list cc"])
 def test_a_closed_pipe_is_no_error(tmp_path, command):
     """The status is what a shell reports of a program that SIGPIPE has ended."""
@@ -442,6 +444,7 @@ def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeyp
     assert (tmp_path / "out-partial" / "summary.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_the_place_of_another_says_so(ackclock, small_file, tmp_path):
     command = ("run", small_file, "--no-plots")
     assert "in place of" not in ackclock(*command, "--out", "out").out
@@ -524,6 +527,7 @@ def test_a_plot_in_the_place_of_a_run_is_named(ackclock):
     assert "'link-queue' is a plot, not a run directory; write --kind link-queue" in done.err
 
 
+@pytest.mark.slow
 def test_former_spellings_of_options_still_work(ackclock):
     one, other = (ackclock("step", "teach/cubic-bbr", *words, "--count", "1")
                   for words in (["--flow=bbr"], ["--flows", "bbr"]))  # fmt: skip

@@ -201,6 +201,7 @@ def test_a_fault_keeps_the_run_directory_and_ends_with_status_2(tmp_path):
     assert "oops" in kept.canonical["flows"][0]["tcp"]["cc"]["source"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["while True:\n        pass", "time.sleep(1000)"])
 def test_a_call_that_never_ends_is_interrupted(monkeypatch, call):
     monkeypatch.setattr(LIMIT, "seconds", 0.5)
@@ -312,6 +313,7 @@ def test_replications_in_which_a_controller_fails_raise():
     assert len(found) + len(found.failures) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["time.sleep(60)", "while True: pass"])
 def test_a_call_that_does_not_end_fails_its_run_alone(monkeypatch, call):
     from ackclock import _core

@@ -111,6 +111,7 @@ def lossy():
     return run(Scenario.load("teach/tail-loss", [("record", "all")]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["teach/tail-loss", "small"])
 def test_qlog_is_what_the_drafts_ask(scenario, tmp_path, small_results, lossy):
     results = small_results if scenario == "small" else lossy
@@ -277,6 +278,7 @@ def test_a_capture_of_a_run_gives_its_flight_and_round_trip_times(tmp_path):
     assert np.median(found.series["rtt"][1]) == pytest.approx(np.median(own), rel=0.05)
 
 
+@pytest.mark.slow
 def test_an_ack_that_covers_retransmitted_data_is_no_sample(tmp_path):
     """Behind a repaired hole are data that arrived a round trip or more before their ACK."""
     overrides = [("flows.reno.tcp.cc", "cubic"), ("stop.at_latest", "12 s"), ("record", "all")]
@@ -296,6 +298,7 @@ def test_an_ns2_trace_without_data_is_refused(tmp_path):
         measured.read(tmp_path / "acks.tr")
 
 
+@pytest.mark.slow
 def test_time_begins_with_the_first_data_in_every_trace(tmp_path):
     """Not with the handshake, which an ns-2 trace numbers as a packet."""
     scenario = Scenario.load("teach/sawtooth", [("stop.at_latest", "3 s"), ("record", "all")])

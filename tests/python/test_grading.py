@@ -41,6 +41,7 @@ def body(*lines):
     return f"def longest_wait_of(rate_bps, limit_bytes):\n{inner}"
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_right_on_some_networks_has_a_part_of_the_points(formula):
     assert formula(RIGHT, 4).points == 4
     mark = formula(body("return limit_bytes * 8 / rate_bps if rate_bps < 10e6 else 1"), 4)
@@ -180,6 +181,7 @@ def submission(folder, **answers):
     (folder / "formulas.py").write_text(RIGHT, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_documents_for_gradescope_and_otter(ackclock, tmp_path):
     submission(tmp_path / "ada", longest_wait="400.6 ms", mean_wait="320.2 ms")
     done = ackclock("grade", "bufferbloat", "ada", "--json", "results.json")
@@ -235,6 +237,7 @@ def test_many_submissions_one_of_them_bad(ackclock, tmp_path):
     assert "3 graded" in ackclock("grade", "bufferbloat", "in", "--csv", "g.csv", "--seed", 5).out
 
 
+@pytest.mark.slow
 def test_a_table_that_was_cut_short_is_completed(ackclock, tmp_path):
     for name in ("ada", "bob"):
         submission(tmp_path / "in" / name)
@@ -254,6 +257,7 @@ def test_a_file_that_is_no_table_of_grades_is_not_replaced(ackclock, tmp_path):
     assert (tmp_path / "notes.csv").read_text(encoding="utf-8") == "my,notes\n"
 
 
+@pytest.mark.slow
 def test_the_lab_can_be_somewhere_else(ackclock, tmp_path):
     """And a change of it grades again."""
     shutil.copytree(LAB.folder, tmp_path / "bufferbloat")
@@ -317,6 +321,7 @@ _RESULTS = {
 }
 
 
+@pytest.mark.slow
 def test_gradescope_knows_every_field(ackclock, tmp_path):
     submission(tmp_path / "ada", longest_wait="400.6 ms", small_buffer="half")
     ackclock("grade", "bufferbloat", "ada", "--json", "results.json")

@@ -81,6 +81,7 @@ def test_two_pragues_alone_are_held_by_the_step():
     assert (marks.reason == "threshold").mean() > 0.95
 
 
+@pytest.mark.slow
 def test_classic_flows_alone_wait_for_the_target():
     _, first, second = share("linux-reno", "linux-reno", delay="9 ms")
     assert (first[1] + second[1]) / 2 == pytest.approx(15, rel=0.2)
@@ -92,6 +93,7 @@ def test_the_older_head_goes_first_with_the_shifted_fifo():
     assert 0.7 < prague[0] / other[0] < 2.1
 
 
+@pytest.mark.slow
 def test_below_25_ms_rates_do_not_depend_on_round_trip_times():
     """Growth is scaled with the square of the round-trip time: 5 and 20 ms get about the same."""
     ratios = []

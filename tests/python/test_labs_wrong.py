@@ -415,6 +415,7 @@ def test_one_fault_of_a_controller_is_said_once(tmp_path):
     assert mark.feedback.count("NameError") == 1
 
 
+@pytest.mark.slow
 def test_a_program_that_cannot_be_tried_says_what_it_has_instead(tmp_path):
     lab = labs.find("bufferbloat")
     (tmp_path / "formulas.py").write_text("def longest(rate):\n    return 1\n", encoding="utf-8")
@@ -439,6 +440,7 @@ def test_answers_that_are_handed_in_wrongly_get_a_hint(tmp_path):
     assert said["mean_wait"] == "339700 ms is not possible; check it."
 
 
+@pytest.mark.slow
 def test_a_straight_line_between_far_buffers_is_no_crossing(markers):
     """The shares bend: the page asks for buffers between them."""
     marker = markers("cubic-bbr")
@@ -458,6 +460,7 @@ def test_scenarios_of_students_do_not_say_what_they_show(name, tmp_path):
         assert "title" in document and not document.keys() & {"question", "expectation"}
 
 
+@pytest.mark.slow
 def test_a_small_value_is_no_mistake_because_the_right_one_is_large(tmp_path):
     """Milliseconds for seconds are a thousandth of the right rate, as is one without a segment."""
     lab = labs.find("rtt-fairness")

@@ -59,6 +59,7 @@ def _files(folder):
     return files
 
 
+@pytest.mark.slow
 def test_entries_that_stay_text_are_those_that_are_held(many, tmp_path, short):
     lazy = run(
         Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none"), directory=tmp_path / "r"
@@ -101,6 +102,7 @@ def test_what_differs_between_very_large_runs_is_what_differs(many, tmp_path, sh
             assert len(differences) > 3
 
 
+@pytest.mark.slow
 def test_a_very_large_run_keeps_its_scenario_as_it_was_given(many, tmp_path, short):
     given = Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none")
     folder = tmp_path / "r"
@@ -137,6 +139,7 @@ def test_a_model_shares_what_elements_have_in_common(many):
     assert all("like" not in entry for entry in (*model["flows"], *model["links"]))
 
 
+@pytest.mark.slow
 def test_of_very_many_links_only_the_notable_ones_are_looked_at(many, tmp_path, monkeypatch):
     record = {"kind": "none", "drops": "changes", "queue": "changes"}
     document = {**dumbbell(400, 0.3), "record": record}
@@ -194,6 +197,7 @@ def test_a_fabric_is_drawn_with_a_node_for_each_distance_from_hosts():
     assert network.rides() == []
 
 
+@pytest.mark.slow
 def test_the_command_shows_what_all_flows_got(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "many.json").write_text(json.dumps(dumbbell(60, 0.2)))

@@ -34,6 +34,7 @@ def test_impossible_windows_are_refused(start, end, width):
         metrics.window_edges(start, end, width)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(0, 10), st.floats(0, 1e6)), max_size=50),
     st.floats(0.01, 3),
@@ -67,6 +68,7 @@ def test_a_mean_over_no_time_is_refused():
         metrics.step_mean([0.0], [1.0], 2.0, 2.0)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(0.01, 1), st.floats(0, 100)), min_size=1, max_size=30),
     st.floats(0.1, 0.9),

@@ -46,6 +46,7 @@ def test_each_student_has_own_answers_that_the_grader_knows(marker, tmp_path):
     assert bob.runs is not ada.runs
 
 
+@pytest.mark.slow
 def test_without_a_name_the_networks_are_those_of_the_lab(marker, tmp_path):
     folder = _solved(tmp_path / "a", marker)
     assert grade(marker, folder).points == LAB.points

@@ -69,6 +69,7 @@ def test_it_replaces_nothing_but_a_playground(tmp_path):
     assert other.read_text() == "mine"
 
 
+@pytest.mark.slow
 @needs_engine
 def test_engine_and_page_are_small_and_ask_nobody(ackclock, tmp_path):
     assert playground.ENGINE.stat().st_size <= 425_000
@@ -119,6 +120,7 @@ def shortened(text, end):
     return changed
 
 
+@pytest.mark.slow
 @needs_engine
 @needs_node
 def test_problems_have_the_places_and_words_of_the_command_line(tmp_path):
@@ -141,6 +143,7 @@ def test_problems_have_the_places_and_words_of_the_command_line(tmp_path):
         assert found == expected
 
 
+@pytest.mark.slow
 @needs_engine
 @needs_node
 def test_models_that_a_browser_does_without_are_named(tmp_path):
@@ -172,6 +175,7 @@ def test_records_are_those_of_a_native_run(tmp_path):
                     assert total == pytest.approx(np.sum(table[column].to_numpy()), rel=1e-12)
 
 
+@pytest.mark.slow
 @needs_engine
 @needs_node
 def test_controls_change_one_value_and_leave_the_rest(shown, tmp_path):

@@ -33,6 +33,7 @@ def test_a_width_that_is_none_is_refused(ackclock, small_file):
     assert "60 to 600 mm" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.painted
 def test_slides_are_half_as_wide_with_more_pixels(ackclock, small_file, tmp_path):
     assert Options(style="slides").page_mm == 127

@@ -163,6 +163,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path, fmt, kinds):
         assert b"Ackclock 0.1.0" in content
 
 
+@pytest.mark.slow
 def test_several_formats_at_once(run, tmp_path):
     written = plots.plot(run, ["flow-rtt"], fmt=["png", "svg"], out=tmp_path)
     assert [path.name for path in written] == ["flow-rtt.png", "flow-rtt.svg"]

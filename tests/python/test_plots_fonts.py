@@ -38,6 +38,7 @@ def test_texts_have_fonts_with_their_characters(figure, tmp_path, monkeypatch, c
     assert caplog.text == ""
 
 
+@pytest.mark.slow
 def test_boxes_are_named_once(figure, tmp_path, monkeypatch, caplog):
     # pytest makes errors of matplotlib's warnings.
     monkeypatch.setattr(fonts, "_found", lambda characters: {"DejaVu Sans": set()})

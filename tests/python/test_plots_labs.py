@@ -159,6 +159,7 @@ def test_other_plots_over_time_know_the_span_too(kind):
                 assert all(100 <= x <= 400 for x in line.get_xdata())
 
 
+@pytest.mark.slow
 def test_counts_and_scales_are_those_of_the_span():
     """The overshoot of slow start before it neither counts nor makes the rest flat."""
     results = lab_runs.tahoe()
@@ -301,6 +302,7 @@ def test_recovery_is_shaded():
 # Windows against throughput
 
 
+@pytest.mark.slow
 def test_the_window_sweep_has_a_point_for_each_run(tmp_path):
     from ackclock.plots.view import View
     from ackclock.plots.window_sweep import of_run

@@ -119,6 +119,7 @@ def test_faults_name_file_line_link_and_time(body, line, words):
         assert error.results.summary["stop_reason"] == "controller-fault"
 
 
+@pytest.mark.slow
 def test_a_call_that_never_ends_is_interrupted(monkeypatch):
     from ackclock.controllers.faults import LIMIT
 

@@ -82,6 +82,7 @@ def test_the_number_of_workers_changes_nothing(stalling):
     same(one.arrays, replicate(stalling, 1000, workers=7).arrays)
 
 
+@pytest.mark.slow
 def test_seeds_count_on(lossy):
     whole = replicate(lossy, 300)
     later = replicate(lossy, 100, first_seed=201)
@@ -137,6 +138,7 @@ def test_interrupted_before_the_first_one(lossy, monkeypatch):
     assert caught.value.replications.summary("finish_s")["F1"].count == 0
 
 
+@pytest.mark.slow
 def test_a_replication_that_takes_too_long_is_counted_apart(two_flows, tmp_path):
     endless = two_flows.set("stop.at_latest", "100 d")
     with pytest.raises(ReplicationsFailedError, match=r"2 of 2 .* seed 5: not done") as caught:
@@ -301,6 +303,7 @@ def ackclock(ackclock, monkeypatch):
     return ackclock
 
 
+@pytest.mark.slow
 def test_the_command_shows_quantiles_intervals_and_tail(ackclock):
     done = ackclock("replicate", LOSSY, "-n", "500")
     assert (done.code, done.err) == (0, "")
@@ -327,12 +330,14 @@ def test_help_teaches_with_examples(ackclock):
     assert "below 1 no mean exists" in " ".join(done.out.split())
 
 
+@pytest.mark.slow
 def test_the_command_says_when_nothing_is_random(ackclock, small_file):
     message = "nothing in this scenario is random"
     assert message in ackclock("replicate", small_file, "-n", "3").out
     assert message not in ackclock("replicate", LOSSY, "-n", "30").out
 
 
+@pytest.mark.slow
 def test_the_command_flags_a_mean_that_does_not_exist(ackclock):
     done = ackclock(
         "replicate", LOSSY, "--set", "links.L1.loss.p=0.5", "--field", "finish_s", "-n", "2000"
@@ -342,6 +347,7 @@ def test_the_command_flags_a_mean_that_does_not_exist(ackclock):
     assert "goodput" not in done.out
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_unfinished(ackclock):
     done = ackclock("replicate", LOSSY, "--set", "flows.F1.tcp.timer_restart=on-send")
     assert done.code == 0
@@ -350,6 +356,7 @@ def test_the_command_says_what_is_unfinished(ackclock):
     assert "never" in done.out
 
 
+@pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(ackclock):
     command = ["replicate", LOSSY, "-n", "300", "--json", "--set", "links.L1.loss.p=0.5"]
     done = ackclock(*command)

@@ -191,6 +191,7 @@ def test_the_page_asks_nobody_for_anything(run, tmp_path):
     assert not re.search(r"""(src|href)=["']?https?:|@import|url\(|fetch\(""", outside)
 
 
+@pytest.mark.slow
 def test_runs_side_by_side_have_names_and_units_in_common(run, tmp_path):
     slow = ackclock.run(
         scenario(8).set("links.bottleneck.rate", "5 Mbps"), directory=tmp_path / "x" / "five"
@@ -300,6 +301,7 @@ def test_without_packets_the_page_says_how_to_record_them(tmp_path):
     assert told["curves"]["window"]
 
 
+@pytest.mark.slow
 def test_another_file_is_replaced_only_when_told_to(run, tmp_path):
     place = tmp_path / "notes.html"
     place.write_text("my notes")

@@ -24,6 +24,7 @@ def report(request):
     return compared(request.param)
 
 
+@pytest.mark.slow
 def test_completion_times_agree_within_1_percent(report):
     rows = [row for row in report.rows if row.tolerance.name == "end"]
     assert rows

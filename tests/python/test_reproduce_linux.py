@@ -167,6 +167,7 @@ def test_a_trace_that_is_not_there_is_an_error(tmp_path, ackclock):
 # Conversion
 
 
+@pytest.mark.slow
 def test_every_scenario_is_a_valid_document_or_has_a_reason():
     absent = {}
     for scenario in SCENARIOS.values():

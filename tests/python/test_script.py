@@ -203,6 +203,7 @@ def test_bad_scripts_name_the_place(text, place):
     assert str(caught.value).startswith(place)
 
 
+@pytest.mark.slow
 def test_any_part_of_a_script_is_read_without_a_crash():
     for path in SCRIPTS[::7]:
         text = path.read_text(encoding="utf-8")

@@ -36,6 +36,7 @@ def test_flows_that_number_packets_have_segments_of_one(small_results):
     assert sent.start.max() == small_results.summary["flows"]["F1"]["packets_offered"] - 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 15)), max_size=40))
 def test_new_bytes_are_those_of_a_set(arrivals):
     seen: set[int] = set()

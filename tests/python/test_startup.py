@@ -29,6 +29,7 @@ def _loaded(code, folder, *arguments):
     return set(done.stdout.split("\nloaded ")[1].split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["--version"], ["--help"], ["list"], ["list", "cc"], ["lab", "list"], ["validate"]],

@@ -71,6 +71,7 @@ def test_rounding_does_not_move_a_quantile():
         assert quantile(values, percent / 100).value == percent
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_the_binomial_distribution(stats):
     found = quantile(np.arange(1, 101), 0.5)
     # The textbook interval for the median of 100: the 40th to the 61st value, 96.5 %.
@@ -188,6 +189,7 @@ def test_a_mean_needs_values():
 # Tails.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1000, 20_000])
 @pytest.mark.parametrize(
     ("draw", "truth"),
@@ -241,6 +243,7 @@ def test_the_verdict_on_the_mean(draw, verdict, least_share):
     assert np.mean([found == verdict for found in verdicts]) >= least_share
 
 
+@pytest.mark.slow
 def test_near_one_the_verdict_is_undecided_rather_than_wrong():
     for index, wrong in ((0.9, "exists"), (1.2, "none"), (0.971, "exists")):
         verdicts = [tail.moment(1) for tail in estimates(pareto(index), 1000)]
@@ -248,6 +251,7 @@ def test_near_one_the_verdict_is_undecided_rather_than_wrong():
         assert np.mean([verdict == "undecided" for verdict in verdicts]) > 0.5
 
 
+@pytest.mark.slow
 def test_with_enough_values_it_is_decided():
     verdicts = [tail.moment(1) for tail in estimates(pareto(0.9), 50_000, 40)]
     assert np.mean([verdict == "none" for verdict in verdicts]) > 0.85

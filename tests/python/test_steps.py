@@ -27,6 +27,7 @@ def tail_loss():
     return steps_of("teach/tail-loss")
 
 
+@pytest.mark.slow
 def test_slow_start_doubles_in_each_round_trip():
     _, steps = steps_of("caltech/test-case-0-reno")
     rounds = list(steps.all("rtt"))

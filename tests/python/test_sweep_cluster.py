@@ -281,6 +281,7 @@ def test_addresses_that_are_none(address):
         DaskExecutor(address)
 
 
+@pytest.mark.slow
 def test_dask_does_not_note_a_lost_connection_besides(caplog):
     noted = logging.getLogger("distributed.batched")
     with pytest.raises(AckclockError):
@@ -290,6 +291,7 @@ def test_dask_does_not_note_a_lost_connection_besides(caplog):
     assert caplog.messages == ["odd"]
 
 
+@pytest.mark.slow
 def test_nobody_at_an_address():
     with pytest.raises(AckclockError, match="no Dask scheduler responds"):
         DaskExecutor("tcp://127.0.0.1:9", timeout_s=0.5)

@@ -397,6 +397,7 @@ def test_a_process_that_is_killed_once_costs_nothing(tmp_path):
     assert batch.log.read_text().count(" start ") == 4
 
 
+@pytest.mark.slow
 def test_a_run_that_never_ends_is_given_up(sweep, folder):
     stuck = {"stop.at_latest": "1000000 s", "links.L1.rate": "1 Gbps", "flows.*.send": "unlimited"}
     grid = {"length": {"short": {"seed": 1}, "stuck": stuck}}
@@ -428,6 +429,7 @@ def test_a_process_that_dies_idle_costs_nothing(tmp_path):
     assert executor.processes == []
 
 
+@pytest.mark.slow
 def test_processes_that_cannot_work_are_an_error(tmp_path):
     """Here: a journal in a folder that is not there, before any run is begun."""
     run = Runs("{}", 1, ("0" * 64,))

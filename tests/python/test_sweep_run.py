@@ -174,6 +174,7 @@ def test_runs_that_are_equal_are_simulated_once(tmp_path):
     assert sum(starts(tmp_path / "s")[0].values()) == 1
 
 
+@pytest.mark.slow
 def test_what_repeats_the_same_run_is_named():
     """Nothing in the small scenario is random, and a queue that never fills changes nothing."""
     rates = {"links.L1.rate": ["5 Mbps", "10 Mbps"]}

@@ -30,6 +30,7 @@ def drawn(of, name):
     return [choice.label for choice in axis.choices]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_points_are_those_of_their_seed_and_fill_the_cube(method):
     found = draw(method, 256, 3, 7)
@@ -101,6 +102,7 @@ def test_the_engine_refuses_a_drawn_value_at_its_range():
         Study(document(), sample=sample).plan(1)
 
 
+@pytest.mark.slow
 def test_a_random_sample_goes_on_and_a_latin_hypercube_is_another_study(tmp_path):
     for method, goes_on in (("random", True), ("latin-hypercube", False)):
         place = tmp_path / method
@@ -201,6 +203,7 @@ def test_a_heat_map_of_drawn_values_is_refused(results, options):
         figure_of_sweep(results, "heat-map", options=options)
 
 
+@pytest.mark.slow
 def test_points_of_a_zip_in_no_order_are_not_joined():
     over = {"links.L1.delay": ["1 ms", "2 ms", "3 ms"], "links.L1.rate": ["2 Mbps", "9 Mbps"]}
     for rates, joined in (

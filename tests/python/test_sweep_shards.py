@@ -59,6 +59,7 @@ def test_shards_are_put_together_to_the_same_bytes(sweep, tmp_path, whole):
     assert json.loads(sweep("parts.yaml", "--json")[1])["simulated"] == 0
 
 
+@pytest.mark.slow
 def test_shards_of_different_studies_are_not_merged(sweep, tmp_path):
     sweep("parts.yaml", "--shard", "1/2", "--workers", "1")
     sweep("parts.yaml", "--set", "flows.F1.send=9 KB", "--out", "b", "--workers", "1")

@@ -96,6 +96,7 @@ MEASURED = [
 ]
 
 
+@pytest.mark.slow
 def test_prediction_meets_the_measured_original():
     prediction = predict(case_2())
     for period, (measured_rates, measured_queues) in zip(prediction.periods, MEASURED, strict=True):

@@ -135,6 +135,7 @@ def test_bbr_with_round_trips_of_a_second_pays_two_of_them_for_each_probe():
     assert verdicts(made)["rate"] is True
 
 
+@pytest.mark.slow
 def test_bbr_on_a_short_path_keeps_up_to_three_bursts_in_the_queue():
     """24 packets of 1500 B at 100 Mbps; a quarter of the path is 10."""
     made = scenario({"cc": "bbr"}, rate="100 Mbps", delay="2.4 ms", queue={"limit": "200 packets"})

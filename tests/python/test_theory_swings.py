@@ -172,6 +172,7 @@ def test_no_model_mixes_versions_of_bbr():
         assert averages(scenario(tcp, buffer="2 BDP"))[0] is None
 
 
+@pytest.mark.slow
 def test_independent_losses_leave_a_larger_window_than_evenly_spaced_ones():
     """A fluid window, cut where a Poisson process of rate p in packets has a point; the RTT is 1 s.
 

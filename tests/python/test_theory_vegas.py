@@ -200,6 +200,7 @@ def staggered(flows: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_newtons_method_finds_what_the_search_finds_in_fewer_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

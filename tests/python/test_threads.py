@@ -86,6 +86,7 @@ def test_numbers_that_are_none_are_refused(threads: int) -> None:
         ackclock.run(_scenario(), threads=threads)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_threads(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fabric.json").write_text(json.dumps(_FABRIC))

@@ -242,8 +242,8 @@ def test_lints_are_on_in_every_crate_and_exceptions_have_reasons():
     assert workspace["lints"]["rust"]["unsafe_code"] == "forbid"
     for lint in ("iter_over_hash_type", "unwrap_used"):
         assert workspace["lints"]["clippy"][lint] in ("warn", "deny")
-    # One calls what numba has compiled, in one module; one asks for large pages of memory; names for
-    # JavaScript are unsafe attributes.
+    # One calls what numba has compiled, in one module; one asks for large pages of memory; names
+    # for JavaScript are unsafe attributes.
     own = workspace["lints"] | {"rust": {**workspace["lints"]["rust"], "unsafe_code": "deny"}}
     for manifest in CRATES.glob("*/Cargo.toml"):
         lints = tomllib.loads(manifest.read_text(encoding="utf-8"))["lints"]
@@ -262,6 +262,7 @@ def test_lints_are_on_in_every_crate_and_exceptions_have_reasons():
             assert "iter_over_hash_type" not in exception, name_of(file)
 
 
+@pytest.mark.slow
 def test_no_file_names_a_place_on_somebodys_machine():
     done = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -164,6 +164,7 @@ def test_sweeps_keep_figures_after_the_warmup(tmp_path):
         ]
 
 
+@pytest.mark.slow
 def test_the_command_line_says_from_when_on_figures_count(ackclock, tmp_path):
     scenario = tmp_path / "warm.yaml"
     scenario.write_text(json.dumps(network(warmup="4 s").document), encoding="utf-8")

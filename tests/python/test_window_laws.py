@@ -58,6 +58,7 @@ def after_one_loss(cc, segments, end_s, rate_mbps=1000):
     return time_s[last + 1 :] - time_s[last + 1], cwnd[last + 1 :]
 
 
+@pytest.mark.slow
 def test_htcp_is_faster_the_longer_the_loss_was_ago():
     time_s, cwnd = after_one_loss({"kind": "htcp"}, 833, 12)
     # The first loss takes half: 416 segments are made good in 3.7 s, where Reno takes 42 s.
