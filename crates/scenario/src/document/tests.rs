@@ -6,6 +6,7 @@ mod layers;
 mod random;
 mod resolved;
 mod scripts;
+mod shapes;
 mod shared;
 mod sources;
 mod without_effect;
