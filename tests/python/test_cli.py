@@ -326,20 +326,8 @@ START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.prog
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "output", "code"),
-    [
-        # What is printed by the program itself, by the one for its help, and as JSON.
-        ("list", ">&-", 1),
-        ("list", "2>&-", 0),
-        ("list", ">/dev/full", 1),
-        ("list --json", ">&-", 1),
-        ("list --json", ">/dev/full", 1),
-        ("--help", ">&-", 1),
-        ("--help", ">/dev/full", 1),
-        ("validate ns2/tahoe", ">&-", 1),
-    ],
-)
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
+@pytest.mark.parametrize(("output", "code"), [(">&-", 1), ("2>&-", 0), (">/dev/full", 1)])
 def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):
     script = f'{sys.executable} -c "{START}" {command} {output}'
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)

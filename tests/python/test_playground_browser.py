@@ -225,7 +225,8 @@ def test_the_reader_is_the_congestion_control(opened):
     assert page.locator("#verdict").is_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1280, "light")])
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_it_fits_the_screen_and_follows_the_look(browser, place, width, scheme):
     opened = Opened(browser, place, width=width, color_scheme=scheme)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -118,18 +118,18 @@ def test_nothing_to_draw_is_an_error():
 
 
 @pytest.mark.slow
-def test_a_file_is_the_same_every_time(tmp_path):
-    """Other formats are written by the same code as those of runs: `test_plots`."""
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_file_is_the_same_every_time(tmp_path, kind):
     for name in ("one", "other"):
         write(
-            tmp_path / f"{name}.svg",
+            tmp_path / f"{name}.{kind}",
             {"F1": sample(HEAVY), "$F_2$": sample([1, 2, math.nan])},
             title="$Title$",
             quantity="Timeouts",
             unit="",
             caption="",
         )
-    one, other = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "other"))
+    one, other = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("one", "other"))
     assert one == other
     assert len(one) > 5000
 
