@@ -46,9 +46,9 @@ def test_slides_are_half_as_wide_with_more_pixels(ackclock, small_file, tmp_path
 
 
 def test_themes_for_paper_and_slides_have_stronger_inks():
-    light = palette.LOOKS["light"]
+    light = palette.looks()["light"]
     for name in ("paper", "slides"):
-        look = palette.LOOKS[name]
+        look = palette.looks()[name]
         assert look["FLOWS"] == light["FLOWS"]
         for ink in ("INK", "FAINT_INK", "RULE", "GRID"):
             assert int(look[ink][1:3], 16) < int(light[ink][1:3], 16)

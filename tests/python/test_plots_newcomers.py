@@ -146,7 +146,7 @@ def contrast(one, other):
 @pytest.mark.parametrize("eyes", EYES)
 @pytest.mark.parametrize("family", ["FLOWS", "LINKS"])
 def test_the_dark_look_has_colours_as_far_apart(family, eyes):
-    dark = palette.LOOKS["dark"]
+    dark = palette.looks()["dark"]
     colors = [seen(color, EYES[eyes]) for color in dark[family][:6]]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(colors, 2)) > 12
     assert min(contrast(color, dark["GROUND"]) for color in dark[family]) > 3
@@ -156,13 +156,13 @@ def test_the_dark_look_has_colours_as_far_apart(family, eyes):
 
 def test_a_dark_figure_has_dark_ground_and_light_words():
     figure = plots.figure(busy_run(), "overview", options=Options(style="dark"))
-    dark = palette.LOOKS["dark"]
+    dark = palette.looks()["dark"]
     assert to_hex(figure.get_facecolor()) == dark["GROUND"].lower()
     assert figure.texts[0].get_color() == dark["INK"]
     window = panels(figure)["Congestion window"]
     assert lines(window, dark["FLOWS"][0])
-    assert not lines(window, palette.LOOKS["light"]["FLOWS"][0])
-    assert palette.LOOKS["light"]["INK"] == palette.INK  # the look ends with the figure
+    assert not lines(window, palette.looks()["light"]["FLOWS"][0])
+    assert palette.looks()["light"]["INK"] == palette.INK  # the look ends with the figure
 
 
 def test_a_transparent_figure_has_no_ground(tmp_path):

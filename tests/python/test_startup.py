@@ -15,6 +15,7 @@ _COMMAND = _PROGRAM.format("from ackclock.cli.app import program; program()")
 _TABLES = {"numpy", "pyarrow"}
 _DRAWING = {"matplotlib", "PIL"}
 _HEAVY = {"scipy", "pandas", "pyarrow.compute", "pyarrow.dataset", "mpl_toolkits.mplot3d"}
+_SPARED = {"pyarrow._s3fs", "numpy.ma", "ackclock.received_files"}
 
 
 def _loaded(code, folder, *arguments):
@@ -46,7 +47,7 @@ def test_commands_without_results_load_no_tables(arguments, tmp_path, small_file
 def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file, "--no-plots")
     assert loaded >= _TABLES
-    assert not loaded & (_DRAWING | _HEAVY | {"numpy.ma"})
+    assert not loaded & (_DRAWING | _HEAVY | _SPARED)
 
 
 @pytest.mark.slow
@@ -54,6 +55,20 @@ def test_plots_load_what_they_draw_with_and_no_more(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file)
     assert loaded >= _DRAWING
     assert not loaded & (_HEAVY | {"matplotlib.pyplot", "matplotlib.style"})
+
+
+@pytest.mark.slow
+def test_object_storage_is_loaded_where_it_is_used(tmp_path):
+    spared = "from ackclock.cli import imports; imports.spare(); import pyarrow.parquet\n"
+    asked = "from ackclock.sweep import remote\nsystem, path = remote.require({!r})\n"
+    asked += "assert (system.type_name, path) == ({!r}, {!r})\n"
+    storage = asked.format(
+        "s3://bucket/study?region=eu-west-1", "s3", "bucket/study/results.parquet"
+    )
+    file = asked.format(f"file://{tmp_path}", "local", str(tmp_path / "results.parquet"))
+    closed = "import pyarrow.fs; assert pyarrow.fs.ensure_s3_finalized"
+    assert "pyarrow._s3fs" in _loaded(_PROGRAM.format(spared + storage + closed), tmp_path)
+    assert "pyarrow._s3fs" not in _loaded(_PROGRAM.format(spared + file), tmp_path)
 
 
 def test_importing_the_package_loads_no_library(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -12,6 +13,11 @@ _HIDDEN = {
     "mpl_toolkits.mplot3d": "matplotlib loads it for drawings in space",
 }
 
+_AT_FIRST = {"pyarrow._s3fs": "object storage loads it when it is used (`ackclock.sweep.remote`)"}
+
+_GARBAGE_AFTER = 50_000
+"""Objects after which Python looks for garbage; with its 700 that is a twentieth of a small run."""
+
 
 def spare() -> None:
     """Leave out of this process what takes long to load and is not used."""
@@ -20,15 +26,21 @@ def spare() -> None:
     warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
     # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(_GARBAGE_AFTER)
 
 
 class _Spared:
     """Stands before all other finders of modules, and finds nothing itself."""
 
+    def __init__(self) -> None:
+        self._at_first = dict(_AT_FIRST)
+
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """Refuse what is hidden, and leave all else to the others."""
         if name in _HIDDEN:
             raise ModuleNotFoundError(f"not needed: {_HIDDEN[name]}", name=name)
+        if (later := self._at_first.pop(name, None)) is not None:
+            raise ModuleNotFoundError(f"not needed yet: {later}", name=name)
         if name == "matplotlib.figure":
             _spare_manual()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError
 from ackclock.packaged import filled
-from ackclock.plots.palette import LOOKS
+from ackclock.plots.palette import looks
 
 if TYPE_CHECKING:
     from ackclock.conformance import Card
@@ -172,7 +172,7 @@ def _round_up(value: float) -> float:
 
 def _style(columns: int) -> str:
     def colours(look: str) -> str:
-        found = LOOKS[look]
+        found = looks()[look]
         flows = "".join(f"--c{i}:{colour};" for i, colour in enumerate(found["FLOWS"]))
         return (
             f"--ink:{found['INK']};--faint:{found['FAINT_INK']};--rule:{found['RULE']};"
@@ -182,5 +182,5 @@ def _style(columns: int) -> str:
     places = "".join(
         f".c{i}{{background:var(--c{i})}}.s{i}{{stroke:var(--c{i})}}" for i in range(columns)
     )
-    looks = {look: colours(look) for look in ("light", "dark")}
-    return "\n" + filled(_HERE / "card.css", {**looks, "places": places}).rstrip("\n")
+    both = {look: colours(look) for look in ("light", "dark")}
+    return "\n" + filled(_HERE / "card.css", {**both, "places": places}).rstrip("\n")

@@ -108,4 +108,4 @@ def _factors() -> dict[str, list[dict[str, str]]]:
 
 
 def _colors(kind: str) -> dict[str, list[str]]:
-    return {look: list(palette.LOOKS[look][kind]) for look in ("light", "dark")}
+    return {look: list(palette.looks()[look][kind]) for look in ("light", "dark")}

@@ -10,24 +10,25 @@ lighter relatives of both. A test measures these distances, and the contrast wit
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 _K = TypeVar("_K")
 
 
-def _read() -> dict[str, dict[str, Any]]:
+@cache
+def looks() -> dict[str, dict[str, Any]]:
     """Return the looks; what one does not name is as in the light look."""
+    import tomllib
+
     text = Path(__file__).with_name("looks.toml").read_text(encoding="utf-8")
-    looks = tomllib.loads(text)
-    return {name: looks["light"] | look for name, look in looks.items()}
+    found = tomllib.loads(text)
+    return {name: found["light"] | look for name, look in found.items()}
 
-
-LOOKS = _read()
 
 _LOOK: ContextVar[str] = ContextVar("look", default="light")
 
@@ -40,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _look() -> dict[str, Any]:
-    return LOOKS[_LOOK.get()]
+    return looks()[_LOOK.get()]
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def shown(look: str) -> Iterator[dict[str, Any]]:
     """Put a look in force within this context."""
     token = _LOOK.set(look)
     try:
-        yield LOOKS[look]
+        yield looks()[look]
     finally:
         _LOOK.reset(token)
 
@@ -107,4 +108,4 @@ def text_on(color: str) -> str:
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     # Dark ink has more contrast from 0.18 on by WCAG 2, but white reads better on full colours.
-    return LOOKS["light"]["INK"] if luminance > 0.27 else "#FFFFFF"
+    return looks()["light"]["INK"] if luminance > 0.27 else "#FFFFFF"

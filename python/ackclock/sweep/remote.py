@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,14 +72,17 @@ def require(url: str) -> tuple[FileSystem, str]:
         InputError: they cannot.
     """
     import pyarrow as pa
-    from pyarrow.fs import FileSystem
+    import pyarrow.fs
 
     file = _file(url)
+    if file.startswith("s3://") and "pyarrow._s3fs" not in sys.modules:
+        # The program has spared it (`ackclock.cli.imports`); loaded so, it is also closed at exit.
+        importlib.reload(pyarrow.fs)
     if file.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in file:
         # Arrow tries for a quarter of an hour where nobody answers.
         file += f"{'&' if '?' in file else '?'}retry_limit_seconds={_PATIENCE_S}"
     try:
-        return FileSystem.from_uri(file)
+        return pyarrow.fs.FileSystem.from_uri(file)
     except (pa.ArrowException, ValueError, OSError) as error:
         hint = "such as s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:///FOLDER"
         raise InputError(
