@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ackclock
+from ackclock.metrics.series import select
 
 MSS = 1448
 PACKET = MSS + 52
@@ -44,17 +45,16 @@ def one_link(rate_mbps, rtt_ms, tcp, *, queue=None, loss=None, flows=1, end_s=10
 
 
 def window(results, flow="F0"):
-    table = results.table("cwnd").to_pandas()
-    mine = table[table.flow == flow]
-    return mine.time_s.to_numpy(), mine.cwnd_bytes.to_numpy() / MSS
+    time_s, cwnd_bytes = select(results, "cwnd", ("time_s", "cwnd_bytes"), flow=flow)
+    return time_s, cwnd_bytes / MSS
 
 
 def waiting(results, after_s):
     """Return least, mean in time and greatest number of packets in the queue of the bottleneck."""
-    table = results.table("queue").to_pandas()
-    mine = table[(table.link == "L") & (table.direction == "forward") & (table.time_s >= after_s)]
-    length = mine.queue_packets.to_numpy()
-    held = np.diff(mine.time_s.to_numpy())
+    columns = ("time_s", "queue_packets")
+    time_s, length = select(results, "queue", columns, link="L", direction="forward")
+    late = time_s >= after_s
+    length, held = length[late], np.diff(time_s[late])
     return length.min(), float((length[:-1] * held).sum() / held.sum()), length.max()
 
 

@@ -68,7 +68,7 @@ def home(wheel, tmp_path_factory):
         # All that is never imported need not be compiled; the demo compiles what it imports. The
         # pip is that of these tests: one of its own would take longer than most of the rest.
         pip = f"'{sys.executable}' -m pip --python .venv/bin/python"
-        done = shell(folder, f"PIP_NO_COMPILE=1 {pip} install --quiet '{wheel}'")
+        done = shell(folder, f"{pip} install --quiet --no-compile '{wheel}'")
         if done.returncode and "No matching distribution" in done.stderr:
             pytest.skip("no package registry can be reached")
         assert done.returncode == 0, done.stderr

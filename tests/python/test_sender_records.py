@@ -31,6 +31,14 @@ def test_recording_changes_nothing(cc):
     assert recorded.table("tcp_info").num_rows > 100
 
 
+def test_a_table_does_not_depend_on_the_others(lossy):
+    assert {"recovery", "recovery-end"} <= set(columns(lossy, "events")["event"])
+    for name in lossy.tables:
+        alone = modern_runs.simulated(record={"kind": "none", name: "changes"})
+        assert list(alone.tables) == [name]
+        np.testing.assert_equal(columns(alone, name), columns(lossy, name), name)
+
+
 def test_what_is_reported_agrees_with_the_other_records(lossy):
     info, flow = columns(lossy), lossy.summary["flows"]["F"]
     assert info["retransmissions"][-1] == flow["retransmissions"]

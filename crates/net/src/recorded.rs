@@ -7,7 +7,7 @@ use ackclock_tcp::journal::{Entry, Episode, Rule};
 use ackclock_tcp::modern::Info;
 use ackclock_tcp::{AckFields, Connection, Ends, Flags};
 use ackclock_trace::{
-    EventRow, HeaderRow, InfoRow, Recorder, RuleRow, flow_event, tcp_state, window_rule,
+    Costly, EventRow, HeaderRow, InfoRow, Recorder, RuleRow, flow_event, tcp_state, window_rule,
 };
 use ackclock_units::Time;
 
@@ -71,7 +71,7 @@ impl TcpFlow {
     /// Records the state of the sender if it has changed.
     #[inline(always)]
     pub(crate) fn record_info<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
-        if self.last.is_some() {
+        if self.last.is_some() && recorder.keeps(Costly::States) {
             self.record_state(time, flow, recorder);
         }
     }

@@ -34,6 +34,8 @@ pub trait Recorder {
 
     /// What comes belongs to this event; called where the rows of several parts of a network are put in order later.
     fn at(&mut self, _moment: Moment) {}
+    /// Whether rows of this kind are kept: others need not be worked out.
+    fn keeps(&self, what: Costly) -> bool;
     /// Numbers of packets; asked for only where these are recorded.
     fn ids(&mut self) -> &mut PacketIds;
     /// A host sent or received a packet.
@@ -66,6 +68,17 @@ pub trait Recorder {
     fn rule(&mut self, row: RuleRow);
 }
 
+/// What takes more to find out than to write down.
+#[derive(Debug, Clone, Copy)]
+pub enum Costly {
+    /// What happens to retransmission timers (`rto`).
+    Timers,
+    /// What senders write down of themselves (`events`, `tcp_info`, `window_rules`).
+    Journals,
+    /// The whole state of senders (`tcp_info`).
+    States,
+}
+
 /// Records nothing.
 #[derive(Debug, Default)]
 pub struct NoRecord;
@@ -74,6 +87,9 @@ impl Recorder for NoRecord {
     const ON: bool = false;
     const PACKETS: bool = false;
 
+    fn keeps(&self, _what: Costly) -> bool {
+        false
+    }
     fn ids(&mut self) -> &mut PacketIds {
         unreachable!("nothing is recorded")
     }

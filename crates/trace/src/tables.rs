@@ -4,7 +4,7 @@ use crate::column::{Cell, Column, extend};
 use crate::parts::{Moment, Numbers};
 use crate::sampling::Sampled;
 use crate::store::{Store, pass};
-use crate::{Keep, PacketIds, Recorder};
+use crate::{Costly, Keep, PacketIds, Recorder};
 use ackclock_units::Time;
 use ackclock_units::param::help;
 
@@ -252,6 +252,15 @@ macro_rules! tables {
                 $(self.$table.absorb(parts.iter_mut().map(|part| &mut part.$table).collect(), numbers);)+
             }
 
+            #[inline]
+            fn keeps(&self, what: Costly) -> bool {
+                match what {
+                    Costly::Timers => self.rto.on,
+                    Costly::Journals => self.events.on || self.tcp_info.on || self.window_rules.on,
+                    Costly::States => self.tcp_info.on,
+                }
+            }
+
             /// Rows that are held now, and the bytes of all rows so far.
             pub fn size(&self) -> Size {
                 let held = [$((self.$table.rows.len(), self.$table.taken),)+];
@@ -312,6 +321,11 @@ macro_rules! tables {
                 self.ids.at(moment);
             }
 
+            #[inline]
+            fn keeps(&self, what: Costly) -> bool {
+                self.keeps(what)
+            }
+
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.ids
             }
@@ -328,6 +342,11 @@ macro_rules! tables {
         impl Recorder for SenderColumns {
             const ON: bool = true;
             const PACKETS: bool = false;
+
+            #[inline]
+            fn keeps(&self, what: Costly) -> bool {
+                self.0.keeps(what)
+            }
 
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.0.ids

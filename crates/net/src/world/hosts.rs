@@ -7,7 +7,9 @@ use crate::packet::{Kind, Packet, Parcel};
 use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::{AckFields, Cause, Ends, Flags, Message, Segment};
-use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
+use ackclock_trace::{
+    Costly, EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event,
+};
 use ackclock_units::Time;
 
 /// A segment that leaves its sender, the bytes that go with it, and its first hop.
@@ -224,7 +226,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if R::ON {
             if let Some(rtt) = rtt {
                 self.recorder.rtt(RttRow { time: now, flow: index as i32, rtt });
-                tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
+                if self.recorder.keeps(Costly::Timers) {
+                    tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
+                }
             }
             tcp.record_window(now, index, &mut self.recorder);
             tcp.record_journal(now, index, &mut self.recorder);
@@ -271,7 +275,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if R::ON
             && let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint
         {
-            tcp.record_timer(self.now, index, &mut self.recorder);
+            if self.recorder.keeps(Costly::Timers) {
+                tcp.record_timer(self.now, index, &mut self.recorder);
+            }
             tcp.record_journal(self.now, index, &mut self.recorder);
             tcp.record_info(self.now, index, &mut self.recorder);
         }
@@ -427,7 +433,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
                 let owed = if starts {
-                    if R::ON {
+                    if R::ON && self.recorder.keeps(Costly::Journals) {
                         tcp.watch();
                     }
                     tcp.start(now);
