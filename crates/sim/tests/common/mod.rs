@@ -14,6 +14,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
 use settings::{random, random_entry, random_table};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// All of the engine's shortcuts switched off.
 pub const ALL_OFF: Shortcuts =
@@ -88,8 +90,8 @@ pub fn assert_conserved(simulation: &Simulation, what: &str) {
 /// six flows of any kind, three simulated seconds at most. All settings come from the tables.
 pub fn scenario() -> impl Strategy<Value = Scenario> {
     any::<u64>().prop_filter_map("a document without errors", |seed| {
-        // Some settings exclude each other.
-        (0..50).find_map(|attempt| check(&document(seed, attempt)).scenario)
+        static KNOWN: Known = Known::new(BTreeMap::new());
+        known(&KNOWN, seed, document)
     })
 }
 
@@ -97,8 +99,27 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
 /// in which packets may often be ahead of time, since the end is known and most links have nothing to decide later.
 pub fn orderly() -> impl Strategy<Value = Scenario> {
     any::<u64>().prop_filter_map("a document without errors", |seed| {
-        (0..50).find_map(|attempt| check(&orderly_document(seed, attempt)).scenario)
+        static KNOWN: Known = Known::new(BTreeMap::new());
+        known(&KNOWN, seed, orderly_document)
     })
+}
+
+/// Scenarios of random documents by their seeds, of which several tests try the same: they take longer to find than to run.
+type Known = Mutex<BTreeMap<u64, Arc<OnceLock<Option<Scenario>>>>>;
+
+const MOST_KNOWN: usize = 1000;
+
+fn known(all: &Known, seed: u64, document: fn(u64, u64) -> Value) -> Option<Scenario> {
+    let cell = {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() == MOST_KNOWN {
+            all.clear();
+        }
+        Arc::clone(all.entry(seed).or_default())
+    };
+    // Some settings exclude each other.
+    let find = || (0..50).find_map(|attempt| check(&document(seed, attempt)).scenario);
+    cell.get_or_init(find).clone()
 }
 
 fn orderly_document(seed: u64, attempt: u64) -> Value {
@@ -195,10 +216,26 @@ pub fn document(seed: u64, attempt: u64) -> Value {
 /// Rates with and without whole nanoseconds a byte.
 const RATES: [u64; 5] = [1_000_000, 1_544_000, 3_333_333, 10_485_760, 13_107_200];
 
+/// Random settings of a direction, each valid by itself; together they may exclude each other.
 fn direction(draw: &mut Stream) -> Map<String, Value> {
+    // Most are valid together, which is seen at once.
+    let mut first = draw.clone();
+    let all = drawn(&mut first, |_, random| random());
+    if is_valid(&all) {
+        *draw = first;
+        return all;
+    }
+    drawn(draw, alone)
+}
+
+/// Random settings of a direction, of which `choose` draws each.
+fn drawn(
+    draw: &mut Stream,
+    choose: impl Fn(&str, &mut dyn FnMut() -> Option<Value>) -> Option<Value>,
+) -> Map<String, Value> {
     let rules = ackclock_net::rate::ENTRIES;
     let rule = (draw.uniform() < 0.2)
-        .then(|| alone("rate", || Some(random_entry(rules[draw.below(rules.len())], draw))));
+        .then(|| choose("rate", &mut || Some(random_entry(rules[draw.below(rules.len())], draw))));
     let rate = format!("{} bps", RATES[draw.below(RATES.len())]);
     let rate = rule.flatten().unwrap_or_else(|| rate.into());
     let delay = format!("{} ns", draw.below(20_000_000));
@@ -206,7 +243,7 @@ fn direction(draw: &mut Stream) -> Map<String, Value> {
         Map::from_iter([("rate".to_owned(), json!(rate)), ("delay".to_owned(), json!(delay))]);
     for param in ackclock_sim::tables::DIRECTION {
         if !all.contains_key(param.name)
-            && let Some(value) = alone(param.name, || random(param, draw))
+            && let Some(value) = choose(param.name, &mut || random(param, draw))
         {
             all.insert(param.name.into(), value);
         }
@@ -215,18 +252,21 @@ fn direction(draw: &mut Stream) -> Map<String, Value> {
 }
 
 /// A random value that is valid by itself on a link; single settings often exclude each other.
-fn alone(name: &str, mut random: impl FnMut() -> Option<Value>) -> Option<Value> {
-    let valid = |value: &Value| {
-        let mut link = json!({"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"});
-        link[name] = value.clone();
-        let flow = json!({"id": "F", "from": "A", "to": "B", "send": "1 MB"});
-        let document = json!({"hosts": ["A", "B"], "links": [link], "flows": [flow]});
-        check(&document).problems.is_empty()
-    };
+fn alone(name: &str, random: &mut dyn FnMut() -> Option<Value>) -> Option<Value> {
+    let valid = |value: &Value| is_valid(&Map::from_iter([(name.to_owned(), value.clone())]));
     (0..20).find_map(|_| match random() {
         Some(value) if !valid(&value) => None,
         any => Some(any),
     })?
+}
+
+/// Whether a link can have these settings.
+fn is_valid(settings: &Map<String, Value>) -> bool {
+    let mut link = json!({"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"});
+    link.as_object_mut().expect("a mapping").extend(settings.clone());
+    let flow = json!({"id": "F", "from": "A", "to": "B", "send": "1 MB"});
+    let document = json!({"hosts": ["A", "B"], "links": [link], "flows": [flow]});
+    check(&document).problems.is_empty()
 }
 
 fn link(index: usize, between: &[&String; 2], draw: &mut Stream) -> Value {
