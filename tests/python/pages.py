@@ -29,7 +29,7 @@ def started():
 
 
 class Tabs:
-    """Tabs of a browser. One that was given back is used again: a new one takes as long as four pages in it."""
+    """Tabs of a browser, used again: a new one takes as long as four pages in an old one."""
 
     def __init__(self, browser):
         self._browser, self._free = browser, []
