@@ -87,6 +87,10 @@ pub struct Sender {
     repairs: u32,
     /// Packets `base..next` at `seq & mask`.
     slots: Vec<Slot>,
+    /// Packets below `looked` that were not settled at the last report of a gap, in ascending order.
+    open: Vec<u32>,
+    /// One past the last packet that reports of gaps have spanned.
+    looked: u32,
     /// Retransmissions that leave now.
     resend: VecDeque<(u32, Cause)>,
     /// Transmissions in order of time; stale ones are dropped when they come to the front.
@@ -142,6 +146,8 @@ impl Sender {
             settled: 0,
             repairs: 0,
             slots: vec![Slot::default(); 64],
+            open: Vec::new(),
+            looked: 0,
             resend: VecDeque::new(),
             timers: VecDeque::new(),
             next_tick: Time::NEVER,
@@ -340,11 +346,22 @@ impl Sender {
     /// Handles every packet that the list shows as missing, in ascending order.
     #[cold]
     fn on_gaps(&mut self, now: Time, view: View<'_>) {
-        for seq in self.base..view.end().min(self.next) {
-            if !self.slots[self.slot(seq)].settled && !view.holds(seq) {
+        // Most of what the list spans has arrived: only what had not is looked at again.
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|&seq| self.is_open(seq));
+        let end = view.end().min(self.next);
+        open.extend((self.looked.max(self.base)..end).filter(|&seq| self.is_open(seq)));
+        self.looked = self.looked.max(end);
+        for &seq in open.iter().take_while(|&&seq| seq < end) {
+            if !view.holds(seq) {
                 self.on_gap(now, seq);
             }
         }
+        self.open = open;
+    }
+
+    fn is_open(&self, seq: u32) -> bool {
+        seq >= self.base && !self.slots[self.slot(seq)].settled
     }
 
     fn on_gap(&mut self, now: Time, seq: u32) {
