@@ -22,7 +22,7 @@ settings.load_profile("ackclock")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests, figures and tables have many objects; looking for cycles among them less often is enough.
-gc.set_threshold(20_000)
+gc.set_threshold(100_000)
 
 
 @pytest.hookimpl(optionalhook=True)
