@@ -40,7 +40,7 @@ def client_of(cluster):
 def study(**changed):
     """120 runs of some 20 ms."""
     data = document()
-    data["flows"] = [{**flow, "send": "8 MB"} for flow in data["flows"]]
+    data["flows"] = [{**flow, "send": "60 MB"} for flow in data["flows"]]
     given = {"grid": {"links.L1.rate": ["80 Mbps", "90 Mbps", "100 Mbps"]}, "replications": 40}
     return Study(data, **{**given, **changed})
 

@@ -176,7 +176,7 @@ SLOW = {
 @pytest.fixture
 def slow(folder):
     data = document()
-    data["flows"] = [{**flow, "send": "8 MB"} for flow in data["flows"]]
+    data["flows"] = [{**flow, "send": "60 MB"} for flow in data["flows"]]
     (folder / "slow.json").write_text(json.dumps(data), encoding="utf-8")
     (folder / "slow.yaml").write_text(json.dumps(SLOW), encoding="utf-8")
     return folder
@@ -380,7 +380,7 @@ def test_a_process_that_is_killed_once_costs_nothing(tmp_path):
     for flow in data["flows"]:
         flow["send"] = "unlimited"
     data["links"][0]["rate"] = "1 Gbps"
-    data["stop"] = {"when": "time", "at_latest": "500 ms"}
+    data["stop"] = {"when": "time", "at_latest": "3 s"}
     runs = Study(data, replications=3).plan(1).runs(range(3))
     executor = LocalExecutor(1)
     try:
