@@ -348,18 +348,25 @@ impl Sender {
     fn on_gaps(&mut self, now: Time, view: View<'_>) {
         // Most of what the list spans has arrived: only what had not is looked at again.
         let mut open = std::mem::take(&mut self.open);
-        open.retain(|&seq| self.is_open(seq));
         let end = view.end().min(self.next);
-        open.extend((self.looked.max(self.base)..end).filter(|&seq| self.is_open(seq)));
+        let new = self.looked.max(self.base)..end;
         self.looked = self.looked.max(end);
+        open.extend(new.filter(|&seq| self.is_open(seq)));
+        let mut closed = 0;
         for &seq in open.iter().take_while(|&&seq| seq < end) {
-            if !view.holds(seq) {
+            if !self.is_open(seq) {
+                closed += 1;
+            } else if !view.holds(seq) {
                 self.on_gap(now, seq);
             }
+        }
+        if 2 * closed > open.len() {
+            open.retain(|&seq| self.is_open(seq));
         }
         self.open = open;
     }
 
+    #[inline]
     fn is_open(&self, seq: u32) -> bool {
         seq >= self.base && !self.slots[self.slot(seq)].settled
     }
