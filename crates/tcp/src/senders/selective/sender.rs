@@ -87,7 +87,7 @@ pub struct Sender {
     repairs: u32,
     /// Packets `base..next` at `seq & mask`.
     slots: Vec<Slot>,
-    /// Packets below `looked` that were not settled at the last report of a gap, in ascending order.
+    /// Packets below `looked` that may still be repaired because of a gap, in ascending order, and some that may not.
     open: Vec<u32>,
     /// One past the last packet that reports of gaps have spanned.
     looked: u32,
@@ -346,7 +346,7 @@ impl Sender {
     /// Handles every packet that the list shows as missing, in ascending order.
     #[cold]
     fn on_gaps(&mut self, now: Time, view: View<'_>) {
-        // Most of what the list spans has arrived: only what had not is looked at again.
+        // Most of what the list spans has arrived or is repaired: only what was not is looked at again.
         let mut open = std::mem::take(&mut self.open);
         let end = view.end().min(self.next);
         let new = self.looked.max(self.base)..end;
@@ -366,9 +366,11 @@ impl Sender {
         self.open = open;
     }
 
+    /// Whether reports of a gap here still count: a packet is repaired once, then its timer looks after it.
     #[inline]
     fn is_open(&self, seq: u32) -> bool {
-        seq >= self.base && !self.slots[self.slot(seq)].settled
+        let slot = &self.slots[self.slot(seq)];
+        seq >= self.base && !slot.settled && !slot.repaired
     }
 
     fn on_gap(&mut self, now: Time, seq: u32) {
