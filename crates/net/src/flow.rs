@@ -5,7 +5,7 @@ use crate::packet::{Ecn, Kind, Packet, Parcel};
 use crate::recorded::Last;
 use crate::source::Writer;
 use ackclock_tcp::{Ack, AckFields, Connection, Ends, Reply};
-use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
+use ackclock_trace::{Costly, Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 
 /// A flow.
@@ -338,7 +338,9 @@ impl TcpFlow {
         rtt: Option<Time>,
         recorder: &mut R,
     ) {
-        if let Some((rto, _)) = self.connection.rto() {
+        if recorder.keeps(Costly::Timers)
+            && let Some((rto, _)) = self.connection.rto()
+        {
             let rtt = rtt.map_or(f64::NAN, Time::as_secs);
             recorder.rto(RtoRow { time, flow: flow as i32, event: event as i8, rtt, rto });
         }
@@ -346,6 +348,9 @@ impl TcpFlow {
 
     /// Records that the retransmission timer was started, if it was.
     pub(crate) fn record_timer<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
+        if !recorder.keeps(Costly::Timers) {
+            return;
+        }
         let Some((_, deadline)) = self.connection.rto() else { return };
         let before = std::mem::replace(&mut self.recorded_deadline, deadline);
         if deadline != before && deadline != Time::NEVER {

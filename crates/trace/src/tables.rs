@@ -252,15 +252,6 @@ macro_rules! tables {
                 $(self.$table.absorb(parts.iter_mut().map(|part| &mut part.$table).collect(), numbers);)+
             }
 
-            #[inline]
-            fn keeps(&self, what: Costly) -> bool {
-                match what {
-                    Costly::Timers => self.rto.on,
-                    Costly::Journals => self.events.on || self.tcp_info.on || self.window_rules.on,
-                    Costly::States => self.tcp_info.on,
-                }
-            }
-
             /// Rows that are held now, and the bytes of all rows so far.
             pub fn size(&self) -> Size {
                 let held = [$((self.$table.rows.len(), self.$table.taken),)+];
@@ -323,7 +314,11 @@ macro_rules! tables {
 
             #[inline]
             fn keeps(&self, what: Costly) -> bool {
-                self.keeps(what)
+                match what {
+                    Costly::Timers => self.rto.on,
+                    Costly::Journals => self.events.on || self.tcp_info.on || self.window_rules.on,
+                    Costly::States => self.tcp_info.on,
+                }
             }
 
             fn ids(&mut self) -> &mut PacketIds {

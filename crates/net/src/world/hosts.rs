@@ -226,9 +226,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if R::ON {
             if let Some(rtt) = rtt {
                 self.recorder.rtt(RttRow { time: now, flow: index as i32, rtt });
-                if self.recorder.keeps(Costly::Timers) {
-                    tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
-                }
+                tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
             }
             tcp.record_window(now, index, &mut self.recorder);
             tcp.record_journal(now, index, &mut self.recorder);
@@ -275,9 +273,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if R::ON
             && let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint
         {
-            if self.recorder.keeps(Costly::Timers) {
-                tcp.record_timer(self.now, index, &mut self.recorder);
-            }
+            tcp.record_timer(self.now, index, &mut self.recorder);
             tcp.record_journal(self.now, index, &mut self.recorder);
             tcp.record_info(self.now, index, &mut self.recorder);
         }
