@@ -84,3 +84,16 @@ def test_a_run_in_python_loads_its_tables_and_no_more(tmp_path):
     loaded = _loaded(_PROGRAM.format(run), tmp_path)
     assert loaded >= _TABLES
     assert not loaded & (_DRAWING | _HEAVY | {"numba"})
+
+
+def test_python_does_not_look_for_garbage_at_the_end_of_the_program(tmp_path):
+    # What is registered first is called last.
+    kept = 'import atexit, gc\natexit.register(lambda: print("kept", gc.get_freeze_count()))\n'
+    done = subprocess.run(
+        [sys.executable, "-c", kept + _COMMAND, "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout.split("kept ")[1].split()[0]) > 1_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -27,6 +28,8 @@ def spare() -> None:
     # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_GARBAGE_AFTER)
+    # At its end Python would look through all that was loaded once more: a twentieth again.
+    atexit.register(gc.freeze)
 
 
 class _Spared:
