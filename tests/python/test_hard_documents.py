@@ -72,6 +72,25 @@ def test_a_window_of_a_million_packets_leaves_in_turns():
     assert simulation.now_s < 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sender", ["modern", "selective-repeat"])
+def test_an_ack_takes_no_longer_where_thousands_of_packets_are_missing(sender):
+    """Far more is sent than the queue takes, so that every other packet of a window is missing."""
+
+    def seconds_a_packet(window):
+        tcp = {"sender": sender, "cc": {"kind": "fixed", "window": window}, "segment": "2 B"}
+        link = {"rate": "1 Gbps"}
+        stop = {"at_latest": "200 ms"}
+        scenario = Scenario.from_dict(document({"tcp": tcp}, link, stop=stop, record="none"))
+        before = time.process_time()
+        results = run(scenario)
+        took = time.process_time() - before
+        return took / results.summary["flows"]["F"]["segments_sent"]
+
+    few, many = (min(seconds_a_packet(window) for _ in range(3)) for window in (1_000, 20_000))
+    assert many < 4 * few
+
+
 def test_a_rate_that_changes_during_a_transmission_does_not_make_a_link_busier_than_time():
     changes = [{"at": "1 ms", "rate": "1 Mbps"}]
     link = {"rate": "100 bps", "changes": changes}

@@ -131,7 +131,7 @@ def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
 
 @pytest.mark.slow
 def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
-    # A window of a million segments over a short queue: an ACK there takes a millisecond.
+    # A window of a million segments over a short queue: one event sends them all, and nearly all are lost.
     scenario = Scenario.from_dict(
         {
             "hosts": ["A", "B"],
@@ -148,7 +148,7 @@ def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy(
                     },
                 }
             ],
-            "stop": {"at_latest": "1 s"},
+            "stop": {"at_latest": "1 h"},
             "record": "none",
         }
     )
@@ -161,7 +161,7 @@ def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy(
 
     with pytest.raises(RunInterrupted) as interrupted:
         run(scenario, progress)
-    assert max(b - a for a, b in itertools.pairwise(turns)) < 5
+    assert max(b - a for a, b in itertools.pairwise(turns)) < 1
     assert interrupted.value.results.summary["stop_reason"] == "interrupted"
 
 

@@ -105,7 +105,7 @@ pub struct Scoreboard {
     /// End of the highest segment that has arrived out of order.
     highest_sack: u64,
     /// Bytes that have arrived out of order, as disjoint ranges in ascending order.
-    arrived: Vec<(u64, u64)>,
+    arrived: VecDeque<(u64, u64)>,
     /// The block that was last at each place of an ACK.
     reported: [(u64, u64); MOST_BLOCKS],
 }
@@ -126,7 +126,7 @@ impl Default for Scoreboard {
             fresh: 0,
             again: VecDeque::new(),
             highest_sack: 0,
-            arrived: Vec::new(),
+            arrived: VecDeque::new(),
             reported: [(0, 0); MOST_BLOCKS],
         }
     }
@@ -244,10 +244,12 @@ impl Scoreboard {
 
     #[cold]
     fn forget_arrived(&mut self, una: u64) {
-        self.arrived.retain_mut(|range| {
-            range.0 = range.0.max(una);
-            range.0 < range.1
-        });
+        while self.arrived.front().is_some_and(|&(_, to)| to <= una) {
+            self.arrived.pop_front();
+        }
+        if let Some(first) = self.arrived.front_mut() {
+            first.0 = first.0.max(una);
+        }
     }
 
     /// The segment that holds this byte in flight.
@@ -269,7 +271,7 @@ impl Scoreboard {
     /// The first range of what has arrived that does not end before a byte.
     #[inline]
     fn first_not_before(&self, from: u64) -> usize {
-        match self.arrived.last() {
+        match self.arrived.back() {
             // Most news is of the highest one.
             Some(&(low, high)) if low <= from && from <= high => self.arrived.len() - 1,
             _ => self.arrived.partition_point(|&(_, known)| known < from),
