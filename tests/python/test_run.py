@@ -131,7 +131,7 @@ def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
 
 @pytest.mark.slow
 def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
-    # A window of a million segments over a short queue: one event sends them all, and nearly all are lost.
+    # A window of a million segments over a short queue: one event sends them, and most are lost.
     scenario = Scenario.from_dict(
         {
             "hosts": ["A", "B"],
