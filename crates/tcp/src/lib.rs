@@ -13,6 +13,7 @@ pub mod data;
 pub mod ends;
 pub mod handshake;
 pub mod journal;
+mod ranges;
 pub mod receiver;
 pub mod rto;
 pub mod sack;

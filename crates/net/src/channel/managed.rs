@@ -266,8 +266,7 @@ impl Channel {
 
     /// One of them, and the code of the reason.
     pub(crate) fn take_dropped(&mut self) -> Option<(Held, i32)> {
-        let fates = &mut self.managed.as_mut()?.fates;
-        (!fates.dropped.is_empty()).then(|| fates.dropped.remove(0))
+        self.managed.as_mut()?.fates.dropped.pop_front()
     }
 
     fn record_mark<R: Recorder>(

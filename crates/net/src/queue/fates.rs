@@ -2,6 +2,7 @@
 
 use crate::packet::{Ecn, Packet};
 use ackclock_units::Time;
+use std::collections::VecDeque;
 
 /// A packet that waits.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +30,8 @@ impl Held {
 /// The packets that a discipline dropped and marked at one moment, each with the code of the reason.
 #[derive(Debug, Clone, Default)]
 pub struct Fates {
-    /// Dropped.
-    pub dropped: Vec<(Held, i32)>,
+    /// Dropped, and not yet taken by the world: thousands at once where a discipline cleans up a long queue.
+    pub dropped: VecDeque<(Held, i32)>,
     /// Marked; they go on.
     pub marked: Vec<(Held, i32)>,
 }
@@ -38,7 +39,7 @@ pub struct Fates {
 impl Fates {
     /// Drops a packet.
     pub fn drop(&mut self, held: Held, reason: i32) {
-        self.dropped.push((held, reason));
+        self.dropped.push_back((held, reason));
     }
 
     /// Marks a packet if marks are used and it is ECN-capable, else drops it; returns it if it continues.

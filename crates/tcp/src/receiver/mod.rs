@@ -13,6 +13,7 @@
 mod delayed;
 mod immediate;
 
+use crate::ranges::Ranges;
 use ackclock_units::param::{Choice, Chosen, Kind, Param};
 use ackclock_units::{Time, registry};
 
@@ -88,26 +89,31 @@ pub struct Receiver {
     count: u16,
     /// A segment came marked, and none since that says that the sender has reduced its window.
     ece: bool,
-    /// When an ACK is due at the latest.
-    deadline: Time,
-    /// Data beyond the next byte expected, as disjoint ranges in ascending order.
-    ahead: Vec<(u64, u64)>,
-    /// Longest queueing delay of an ACK.
-    delay: Time,
-    /// Segments are kept or thrown away as a whole.
-    keeps_segments: bool,
-    /// The ACK of a duplicate of the newest segment waits.
-    newest_waits: bool,
+    /// There are data beyond the next byte expected.
+    has_gap: bool,
     /// An ACK echoes the segment that arrived last.
     echoes_latest: bool,
+    /// [`NEWEST_WAITS`] and [`KEEPS_SEGMENTS`], where they hold.
+    seldom: u8,
+    /// When an ACK is due at the latest.
+    deadline: Time,
+    /// Longest queueing delay of an ACK.
+    delay: Time,
     /// Segments that brought nothing new.
     pub duplicates: u64,
     /// Segments that arrived ahead of others.
     pub reordered: u64,
+    /// Data beyond the next byte expected.
+    ahead: Ranges,
 }
 
+/// The ACK of a duplicate of the newest segment waits.
+const NEWEST_WAITS: u8 = 1;
+/// Segments are kept or thrown away as a whole.
+const KEEPS_SEGMENTS: u8 = 2;
+
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(std::mem::offset_of!(Receiver, delay) == 64);
+const _: () = assert!(std::mem::offset_of!(Receiver, ahead) == 64);
 
 impl Receiver {
     /// The receiver that a scenario chose.
@@ -116,9 +122,10 @@ impl Receiver {
         Self {
             next: 0,
             total: u64::MAX,
-            ahead: Vec::new(),
-            keeps_segments: policy.keeps_segments,
-            newest_waits: policy.newest_waits,
+            has_gap: false,
+            ahead: Ranges::default(),
+            seldom: u8::from(policy.newest_waits) * NEWEST_WAITS
+                + u8::from(policy.keeps_segments) * KEEPS_SEGMENTS,
             count: policy.count,
             delay: policy.delay,
             echoes_latest: policy.echoes_latest,
@@ -132,9 +139,14 @@ impl Receiver {
         }
     }
 
+    #[inline]
+    fn is(&self, rule: u8) -> bool {
+        self.seldom & rule != 0
+    }
+
     /// Whether each segment is acknowledged at once.
     pub fn never_waits(&self) -> bool {
-        self.count == 1 && !self.newest_waits
+        self.count == 1 && !self.is(NEWEST_WAITS)
     }
 
     /// Next byte expected: bytes that have arrived in order.
@@ -158,7 +170,7 @@ impl Receiver {
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, seq: u64, payload: u16, stamp: Time) -> Option<AckOut> {
         let end = seq + u64::from(payload);
-        if seq == self.next && self.ahead.is_empty() {
+        if seq == self.next && !self.has_gap {
             self.next = end;
             if self.unacked == 0 || self.unacked >= self.count || self.echoes_latest {
                 self.stamp = stamp;
@@ -174,8 +186,12 @@ impl Receiver {
         }
         let before = self.duplicates;
         self.on_disorder(seq, end);
-        let newest = end == self.next && seq < end && self.ahead.is_empty();
-        if self.newest_waits && newest && self.duplicates > before && self.deadline == Time::NEVER {
+        let newest = end == self.next && seq < end && !self.has_gap;
+        if newest
+            && self.is(NEWEST_WAITS)
+            && self.duplicates > before
+            && self.deadline == Time::NEVER
+        {
             self.stamp = stamp;
             self.unacked = 1;
             self.deadline = now + self.delay;
@@ -202,37 +218,26 @@ impl Receiver {
 
     #[cold]
     fn on_disorder(&mut self, seq: u64, end: u64) {
-        let known = |at: u64, ahead: &[(u64, u64)]| {
-            at <= self.next || ahead.iter().any(|&(from, to)| from <= seq && at <= to)
-        };
-        if known(end, &self.ahead) {
+        if end <= self.next || self.ahead.hold(seq, end) {
             self.duplicates += 1;
             return;
         }
         if seq > self.next {
             self.reordered += 1;
         }
-        if self.keeps_segments {
-            return self.keep_segment(seq, end);
-        }
-        // Merges the new range with all that it touches.
-        let (mut from, mut to) = (seq, end);
-        self.ahead.retain(|&(a, b)| {
-            let apart = b < from || a > to;
-            if !apart {
-                from = from.min(a);
-                to = to.max(b);
+        if self.is(KEEPS_SEGMENTS) {
+            self.keep_segment(seq, end);
+        } else {
+            let touched = self.ahead.touching(seq, end);
+            let (from, to) = self.ahead.joined(&touched, (seq, end));
+            if from <= self.next {
+                self.next = to;
+                self.ahead.remove(touched);
+            } else {
+                self.ahead.replace(touched, (from, to));
             }
-            apart
-        });
-        let at = self.ahead.partition_point(|&(a, _)| a < from);
-        self.ahead.insert(at, (from, to));
-        while let Some(&(from, to)) = self.ahead.first()
-            && from <= self.next
-        {
-            self.next = self.next.max(to);
-            self.ahead.remove(0);
         }
+        self.has_gap = !self.ahead.is_empty();
     }
 
     /// Bene's buffer: a segment takes the place of a shorter one with the same beginning, and those that
@@ -243,21 +248,22 @@ impl Receiver {
         if seq < self.next {
             return;
         }
-        let at = self.ahead.partition_point(|&(from, _)| from < seq);
-        match self.ahead.get_mut(at) {
-            Some(kept) if kept.0 == seq => kept.1 = kept.1.max(end),
-            _ => self.ahead.insert(at, (seq, end)),
+        let kept = self.ahead.list();
+        let at = kept.partition_point(|&(from, _)| from < seq);
+        match kept.get_mut(at) {
+            Some(one) if one.0 == seq => one.1 = one.1.max(end),
+            _ => kept.insert(at, (seq, end)),
         }
         let mut covered = 0;
-        self.ahead.retain(|&(from, to)| {
-            let kept = from >= covered;
-            if kept {
+        kept.retain(|&(from, to)| {
+            let stays = from >= covered;
+            if stays {
                 covered = to;
             }
-            kept
+            stays
         });
         let next = &mut self.next;
-        self.ahead.retain(|&(from, to)| {
+        kept.retain(|&(from, to)| {
             let delivered = from == *next;
             if delivered {
                 *next = to;
@@ -307,7 +313,7 @@ mod tests {
     #[test]
     fn the_ack_of_the_newest_segment_may_wait_once_more() {
         let mut r = receiver(2, "bytes");
-        r.newest_waits = true;
+        r.seldom = NEWEST_WAITS;
         assert_eq!(ack(&mut r, 0, 10), None);
         assert_eq!(ack(&mut r, 10, 10), Some(20));
         // Older segments are acknowledged at once; while an ACK waits, the newest one, too.

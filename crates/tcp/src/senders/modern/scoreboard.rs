@@ -7,9 +7,11 @@
 //! is in a ring, 16 bytes, four to a cache line. RACK looks at segments by their last transmission: those that
 //! were sent once are in that order already, and those that were retransmitted stand in a list of their own.
 
+use crate::ranges::Ranges;
 use crate::sack::MOST_BLOCKS;
 use ackclock_units::Time;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// It has arrived out of order.
 const SACKED: u8 = 1;
@@ -96,8 +98,8 @@ pub struct Scoreboard {
     pub lost: u64,
     /// Those that the congestion control has not yet heard of, if it wants to.
     pub losses: Option<Vec<u64>>,
-    /// No segment before this one is lost and waits for its retransmission.
-    hint: u64,
+    /// The lost segments that wait for their retransmission, and some that no longer do.
+    holes: BinaryHeap<Reverse<u64>>,
     /// RACK does not look at segments before this one that were sent once.
     fresh: u64,
     /// Segments that were retransmitted, by the time of their last transmission.
@@ -105,7 +107,7 @@ pub struct Scoreboard {
     /// End of the highest segment that has arrived out of order.
     highest_sack: u64,
     /// Bytes that have arrived out of order, as disjoint ranges in ascending order.
-    arrived: VecDeque<(u64, u64)>,
+    arrived: Ranges,
     /// The block that was last at each place of an ACK.
     reported: [(u64, u64); MOST_BLOCKS],
 }
@@ -122,11 +124,11 @@ impl Default for Scoreboard {
             retrans_out: 0,
             lost: 0,
             losses: None,
-            hint: 0,
+            holes: BinaryHeap::new(),
             fresh: 0,
             again: VecDeque::new(),
             highest_sack: 0,
-            arrived: VecDeque::new(),
+            arrived: Ranges::default(),
             reported: [(0, 0); MOST_BLOCKS],
         }
     }
@@ -238,17 +240,7 @@ impl Scoreboard {
     pub fn advance(&mut self, una: u64) {
         self.una = una;
         if !self.arrived.is_empty() {
-            self.forget_arrived(una);
-        }
-    }
-
-    #[cold]
-    fn forget_arrived(&mut self, una: u64) {
-        while self.arrived.front().is_some_and(|&(_, to)| to <= una) {
-            self.arrived.pop_front();
-        }
-        if let Some(first) = self.arrived.front_mut() {
-            first.0 = first.0.max(una);
+            self.arrived.forget_before(una);
         }
     }
 
@@ -268,16 +260,6 @@ impl Scoreboard {
         low
     }
 
-    /// The first range of what has arrived that does not end before a byte.
-    #[inline]
-    fn first_not_before(&self, from: u64) -> usize {
-        match self.arrived.back() {
-            // Most news is of the highest one.
-            Some(&(low, high)) if low <= from && from <= high => self.arrived.len() - 1,
-            _ => self.arrived.partition_point(|&(_, known)| known < from),
-        }
-    }
-
     /// Whether a block at this place of an ACK is the one that was there last, whose bytes are known to have arrived. Those of
     /// this one will be.
     #[inline]
@@ -287,62 +269,42 @@ impl Scoreboard {
 
     /// Whether all bytes in `from..to`, whole segments, are known to have arrived.
     pub fn has_arrived(&self, from: u64, to: u64) -> bool {
-        if to > self.highest_sack {
-            return false;
-        }
-        let at = self.first_not_before(from);
-        self.arrived.get(at).is_some_and(|&(low, high)| low <= from && to <= high)
+        to <= self.highest_sack && self.arrived.hold(from, to)
     }
 
     /// Bytes in `from..to` have arrived, of which some were not known to have; calls `tag` with each segment that is
     /// complete with them, in ascending order.
     pub fn arrive(&mut self, from: u64, to: u64, mut tag: impl FnMut(&mut Self, u64)) {
-        let first = self.first_not_before(from);
+        let first = self.arrived.first_not_before(from);
         let beyond = self.arrived.get(first + 1).map_or(u64::MAX, |next| next.0);
-        match self.arrived.get_mut(first) {
+        match self.arrived.get(first) {
             // A range grows, as most do.
-            Some((low, high)) if *low <= from && *high < to && to < beyond => {
-                let (part, whole) = ((*high, to), (*low, to));
-                *high = to;
-                self.tag_part(part, whole, &mut tag);
+            Some((low, high)) if low <= from && high < to && to < beyond => {
+                self.arrived.extend(first, to);
+                self.tag_part((high, to), (low, to), &mut tag);
             }
-            _ => self.merge(first, (from, to), &mut tag),
+            _ => self.merge((from, to), &mut tag),
         }
     }
 
-    /// The same, however it lies with respect to the ranges that are known from `first` on.
+    /// The same, however it lies with respect to the ranges that are known.
     #[cold]
-    fn merge(
-        &mut self,
-        first: usize,
-        (from, to): (u64, u64),
-        tag: &mut impl FnMut(&mut Self, u64),
-    ) {
-        let mut last = first;
-        let mut whole = (from, to);
-        while let Some(&(low, high)) = self.arrived.get(last)
-            && low <= to
-        {
-            whole = (whole.0.min(low), whole.1.max(high));
-            last += 1;
-        }
+    fn merge(&mut self, (from, to): (u64, u64), tag: &mut impl FnMut(&mut Self, u64)) {
+        let touched = self.arrived.touching(from, to);
+        let whole = self.arrived.joined(&touched, (from, to));
         // What is new lies between the ranges that are known.
         let mut unknown = from;
-        for at in first..=last {
-            let (low, high) = if at < last { self.arrived[at] } else { (to, to) };
+        for place in touched.clone() {
+            let Some((low, high)) = self.arrived.get(place) else { break };
             if unknown < low {
                 self.tag_part((unknown, low), whole, tag);
             }
             unknown = unknown.max(high);
         }
-        if first == last {
-            self.arrived.insert(first, whole);
-        } else {
-            self.arrived[first] = whole;
-            if last > first + 1 {
-                self.arrived.drain(first + 1..last);
-            }
+        if unknown < to {
+            self.tag_part((unknown, to), whole, tag);
         }
+        self.arrived.replace(touched, whole);
     }
 
     fn tag_part(
@@ -386,7 +348,6 @@ impl Scoreboard {
         if sent.is_sacked() {
             return;
         }
-        self.hint = self.hint.min(segment);
         let before = self.lost;
         if !sent.is_lost() {
             self.lost_out += 1;
@@ -397,10 +358,11 @@ impl Scoreboard {
             self.lost += 1;
             self.get_mut(segment).marks &= !RETRANSMITTED;
         }
-        if self.lost > before
-            && let Some(losses) = &mut self.losses
-        {
-            losses.push(segment);
+        if self.lost > before {
+            self.holes.push(Reverse(segment));
+            if let Some(losses) = &mut self.losses {
+                losses.push(segment);
+            }
         }
     }
 
@@ -410,21 +372,21 @@ impl Scoreboard {
         self.get_mut(segment).marks |= UNLISTED;
     }
 
+    fn is_hole(&self, segment: u64) -> bool {
+        self.get(segment).marks & (LOST | RETRANSMITTED) == LOST
+    }
+
     /// The first lost segment that waits for its retransmission.
     pub fn next_hole(&mut self) -> Option<u64> {
         if !self.has_hole() {
             return None;
         }
-        let mut segment = self.hint.max(self.first);
-        while segment < self.end {
-            let sent = self.get(segment);
-            if sent.is_lost() && !sent.has(RETRANSMITTED) {
-                self.hint = segment;
+        while let Some(&Reverse(segment)) = self.holes.peek() {
+            if segment >= self.first && self.is_hole(segment) {
                 return Some(segment);
             }
-            segment += 1;
+            self.holes.pop();
         }
-        self.hint = segment;
         None
     }
 
@@ -456,7 +418,6 @@ impl Scoreboard {
             }
             self.mark_lost(segment);
         }
-        self.hint = self.first;
     }
 
     /// Segments that were sent once count as lost if three higher ones have arrived (RFC 6675 section 4, `IsLost`).
@@ -487,7 +448,11 @@ impl Scoreboard {
             sacked += u32::from(sent.is_sacked());
             lost += u32::from(sent.is_lost());
             again += u32::from(sent.has(RETRANSMITTED));
-            if sent.has(SACKED | LOST) || at.is_some_and(|at| at != self.start_of(segment)) {
+            let unknown = self.is_hole(segment) && !self.holes.iter().any(|hole| hole.0 == segment);
+            if unknown
+                || sent.has(SACKED | LOST)
+                || at.is_some_and(|at| at != self.start_of(segment))
+            {
                 return false;
             }
             at = Some(self.end_of(segment));
@@ -503,7 +468,7 @@ impl Scoreboard {
             self.get_mut(segment).marks &= !LOST;
         }
         self.lost_out = 0;
-        self.hint = self.first;
+        self.holes.clear();
     }
 
     /// Segments in the order of their last transmission, as RACK looks at them: those that are in flight and were

@@ -12,6 +12,7 @@ mod immediate;
 mod linux;
 mod pace;
 
+use crate::ranges::Ranges;
 use crate::sack::{MOST_BLOCKS, Note, Notes};
 use crate::segment::Flags;
 use ackclock_units::param::Chosen;
@@ -109,7 +110,7 @@ pub struct Receiver {
     /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
     exact_ecn: bool,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order that do not touch.
-    ahead: Vec<(u64, u64)>,
+    ahead: Ranges,
     pace: Pace,
     /// The ranges that were extended last, newest first.
     recent: Vec<(u64, u64)>,
@@ -143,7 +144,7 @@ impl Receiver {
             ece: false,
             exact_ecn,
             blocks: blocks as u8,
-            ahead: Vec::new(),
+            ahead: Ranges::default(),
             pace,
             recent: Vec::new(),
             repeated: None,
@@ -344,35 +345,25 @@ impl Receiver {
             self.pace.on_arrival(now, arrival);
             return self.pace.is_at_once(self.next);
         }
-        // The first range that does not end before it, and the one after the last that it touches.
-        let at = self.ahead.partition_point(|&(_, high)| high < seq);
-        let beyond = &self.ahead[at..];
-        let last = at + beyond.iter().take_while(|&&(low, _)| low <= end).count();
-        let inside = beyond.first().is_some_and(|&(low, high)| low <= seq && end <= high);
-        if end <= self.next || inside {
+        if end <= self.next || self.ahead.hold(seq, end) {
             self.duplicates += 1;
             self.repeated = Some((seq, end));
             self.pace.hurry(16);
             return true;
         }
-        if seq < self.next {
-            self.repeated = Some((seq, self.next));
+        let touched = self.ahead.touching(seq, end);
+        self.repeated = if seq < self.next {
+            Some((seq, self.next))
         } else {
-            let again = |&&(low, high): &&(u64, u64)| low < end && seq < high;
-            let range = self.ahead[at..last].iter().find(again);
-            self.repeated = range.map(|&(low, high)| (low.max(seq), high.min(end)));
-        }
+            self.ahead.shared(touched.clone(), (seq, end))
+        };
         if seq > self.next {
             self.reordered += 1;
         }
         self.pace.on_arrival(now, arrival);
-        let (from, to) = match &self.ahead[at..last] {
-            [] => (seq, end),
-            [first, .., last] => (seq.min(first.0), end.max(last.1)),
-            [one] => (seq.min(one.0), end.max(one.1)),
-        };
+        let (from, to) = self.ahead.joined(&touched, (seq, end));
         if from <= self.next {
-            self.ahead.drain(at..last);
+            self.ahead.remove(touched);
             self.next = to;
             if arrival.is_fin() && to == end {
                 // Linux forgets what it would report when it takes a FIN (`tcp_fin`).
@@ -383,12 +374,7 @@ impl Receiver {
             // RFC 5681 section 4.2: a segment that fills a gap is acknowledged at once.
             return self.ahead.is_empty() || self.pace.is_at_once(self.next);
         }
-        if at == last {
-            self.ahead.insert(at, (from, to));
-        } else {
-            self.ahead[at] = (from, to);
-            self.ahead.drain(at + 1..last);
-        }
+        self.ahead.replace(touched, (from, to));
         self.recent.retain(|&(low, high)| high < from || low > to);
         self.recent.insert(0, (from, to));
         self.recent.truncate(MOST_BLOCKS + 1);
@@ -401,14 +387,11 @@ impl Receiver {
         let Some(newest) = self.recent.first_mut().filter(|newest| newest.1 == seq) else {
             return false;
         };
-        let at = match self.ahead.last() {
-            Some(last) if last.0 == newest.0 => self.ahead.len() - 1,
-            _ => self.ahead.partition_point(|&(low, _)| low < newest.0),
-        };
-        let free = self.ahead.get(at + 1).is_none_or(|next| end < next.0);
+        let place = self.ahead.first_not_before(newest.0);
+        let free = self.ahead.get(place + 1).is_none_or(|next| end < next.0);
         if free {
             newest.1 = end;
-            self.ahead[at].1 = end;
+            self.ahead.extend(place, end);
         }
         free
     }
