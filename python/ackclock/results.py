@@ -153,6 +153,9 @@ class Results:
         Every field carries its unit and meaning as metadata. Rows are in the order of time within
         each flow or link.
 
+        Args:
+            name: Name of the table, such as `cwnd`; `tables` has those that were recorded.
+
         Raises:
             InputError: there is no such table, or it was not recorded.
             ResultsError: its file is damaged.
@@ -163,7 +166,15 @@ class Results:
         return table
 
     def rows(self, name: str) -> int:
-        """Return the number of rows of a table, without reading it. Errors as of `table`."""
+        """Return the number of rows of a table, without reading it.
+
+        Args:
+            name: Name of the table.
+
+        Raises:
+            InputError: there is no such table, or it was not recorded.
+            ResultsError: its file is damaged.
+        """
         if (table := self._held(name)) is not None:
             return table.num_rows
         files = self._table_files(name)
@@ -189,7 +200,16 @@ class Results:
             yield piece
 
     def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Return some columns of a table, and read only these. Errors as of `table`."""
+        """Return some columns of a table, and read only these.
+
+        Args:
+            name: Name of the table.
+            columns: Names of the columns.
+
+        Raises:
+            InputError: there is no such table or column, or the table was not recorded.
+            ResultsError: its file is damaged.
+        """
         if (table := self._held(name)) is not None:
             return table.select(_columns(name, columns))
         files = self._table_files(name)
@@ -267,6 +287,10 @@ class Results:
         It is written beside, as `NAME.partial`, and renamed into place, so that a directory under
         this name is complete or absent. The run directory of an earlier run of the same scenario
         is replaced, one of another only with `force`; anything else is never touched.
+
+        Args:
+            directory: The run directory; folders above it are made.
+            force: Replace the run directory of another scenario, too; default False.
 
         Raises:
             InputError: something is there that is not replaced, or another process writes there.

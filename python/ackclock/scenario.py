@@ -121,7 +121,12 @@ class Scenario:
         return cls(Document(data))
 
     def set(self, path: str, value: Any) -> Scenario:
-        """Return a copy with the value at `path` replaced; text is read as by `--set`.
+        """Return a copy with the value at `path` replaced.
+
+        Args:
+            path: Keys with dots between them; elements of lists by id or by number, `*` for all:
+                `links.L1.rate`, `flows.*.tcp.cc`.
+            value: Data as in a document; text is read as by `--set` (`"5 Mbps"`, `"{kind: red}"`).
 
         Raises:
             ScenarioError: the path leads nowhere, or the scenario cannot be run with this value.

@@ -200,6 +200,13 @@ def study() -> Any:
             "'both'; known: backward, forward",
         ),
         (lambda run: other.metrics.packet_series(run, "snt"), "unknown event 'snt'; did you mean"),
+        (
+            lambda run: other.metrics.packet_series(run, "sent", kind="dat"),
+            "unknown kind 'dat'; did you mean 'data'?",
+        ),
+        (lambda run: other.metrics.packet_series(run, "sent", host="S"), "unknown host 'S'; did "),
+        (lambda run: other.metrics.drop_times(run, reason="lost"), "unknown reason 'lost'; did "),
+        (lambda _: other.metrics.step_range([1], [1], 3, 1), "there is no time between 3 s and 1"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", 5), f"`span` is 5; needed is {SPAN}"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", (2, 1)), "`span` is (2, 1); needed is"),
         (lambda run: run.condensed("cwnd", "cwnd_bytes", "12"), "`span` is '12'; needed is"),

@@ -70,6 +70,10 @@ fn record_tables() -> String {
                     "unit": optional(column.unit),
                     "summary": column.summary,
                     "category": optional(column.category()),
+                    "words": CATEGORIES
+                        .iter()
+                        .find(|(name, _)| *name == column.category())
+                        .map(|(_, words)| words),
                     "optional": column.optional(),
                 })
             })

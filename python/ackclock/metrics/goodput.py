@@ -112,6 +112,16 @@ def acked_bps(
     """Rate of data newly acknowledged in ``(start_s, end_s]``, bit/s, for one ACK a packet.
 
     The sender's view of `goodput_bps`, later by the way back. Counts each packet's first ACK.
+
+    Args:
+        results: The run, with records of `packets`.
+        flow: Name of the flow.
+        segment_bytes: Payload of a packet, bytes.
+        start_s: Start of the span, seconds.
+        end_s: Its end.
+
+    Raises:
+        InputError: there is no such flow, its packets were not recorded, or the span is empty.
     """
     return _rate(first_arrivals(results, flow, "ack"), segment_bytes, start_s, end_s)
 

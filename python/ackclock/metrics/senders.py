@@ -34,7 +34,14 @@ def outstanding(
 
 
 def smoothed_rtt(samples_s: ArrayLike) -> Floats:
-    """SRTT after each sample of the round-trip time, by RFC 6298 section 2 with alpha 1/8."""
+    """SRTT after each sample of the round-trip time, by RFC 6298 section 2 with alpha 1/8.
+
+    Args:
+        samples_s: Samples in the order in which they were taken, seconds; shape (n,).
+
+    Returns:
+        Smoothed round-trip times in seconds, shape (n,).
+    """
     samples = numbers_of("samples_s", samples_s).tolist()
     srtt = samples[0] if samples else 0.0
     return np.array([srtt := srtt + _GAIN * (sample - srtt) for sample in samples])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ackclock.errors import must_have, names_of, one_of, refuse
 from ackclock.metrics.condense import LONG
 from ackclock.metrics.words import are
+from ackclock.record_tables import descriptions
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +74,8 @@ def select(
         One array per column, in row order.
 
     Raises:
-        InputError: the run has no such flow or link, or the table was not recorded.
+        InputError: the run has no such flow or link, a word is none that the column can have, or
+            the table was not recorded.
 
     Example:
         >>> import ackclock
@@ -84,7 +86,7 @@ def select(
         3
     """
     columns = tuple(names_of("columns", columns, "time_s"))
-    _require_known(results, where)
+    _require_known(results, table, where)
     names = list(dict.fromkeys((*columns, *where)))
     if isinstance(results, HasPieces):
         pieces = [_selected(piece, columns, where) for piece in results.pieces(table, names)]
@@ -105,8 +107,8 @@ def _selected(
     return tuple(rows[column].to_numpy()[places] for column in columns)
 
 
-def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:
-    """Check that these are results, and that their run has the flow or link."""
+def _require_known(results: HasTables, table: str, where: Mapping[str, str | bool]) -> None:
+    """Check that these are results, that their run has the flow or link, and all other words."""
     must_have(results, "table")
     for column, wanted in where.items():
         if not isinstance(wanted, str | bool):
@@ -115,6 +117,13 @@ def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:
     for kind in where.keys() & {"flow", "link"}:
         if f"{kind}s" in summary:
             one_of(kind, str(where[kind]), summary[f"{kind}s"])
+    for kind in where.keys() & {"host", "router"}:
+        model: Mapping[str, Any] = getattr(results, "model", {})
+        if f"{kind}s" in model:
+            one_of(kind, str(where[kind]), model[f"{kind}s"])
+    for column in descriptions().get(table, {}).get("columns", ()):
+        if column.get("words") and column["name"] in where:
+            one_of(column["name"], str(where[column["name"]]), column["words"])
     if "direction" in where and (link := where.get("link")) in summary.get("links", {}):
         one_of(f"direction of {link}", str(where["direction"]), summary["links"][link])
 
@@ -124,7 +133,7 @@ def _values(
 ) -> tuple[Floats, NDArray[Any]]:
     """Times and values of a flow or link, condensed where the table is long."""
     if isinstance(results, HasPieces) and is_long(results, table):
-        _require_known(results, where)
+        _require_known(results, table, where)
         nothing = (np.empty(0), np.empty(0))
         return results.condensed(table, column).get(tuple(where.values()), nothing)
     time_s, value = select(results, table, ("time_s", column), **where)
@@ -155,7 +164,17 @@ def queue_series(
 
 
 def cwnd_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
-    """Congestion window after each change: times in seconds, bytes.
+    """Congestion window after each change.
+
+    Args:
+        results: The run, with records of `cwnd`.
+        flow: Name of the flow.
+
+    Returns:
+        Times in seconds and windows in bytes, both of shape (n,).
+
+    Raises:
+        InputError: there is no such flow, or its window was not recorded.
 
     Example:
         >>> import ackclock
@@ -168,7 +187,17 @@ def cwnd_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
 
 
 def rtt_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
-    """Round-trip times as the sender measures them: times in seconds, seconds.
+    """Round-trip times as the sender measures them.
+
+    Args:
+        results: The run, with records of `rtt`.
+        flow: Name of the flow.
+
+    Returns:
+        Times of the samples in seconds and samples in seconds, both of shape (n,).
+
+    Raises:
+        InputError: there is no such flow, or its round-trip times were not recorded.
 
     Example:
         >>> import ackclock
@@ -199,13 +228,35 @@ def packet_series(
 def transmission_series(
     results: HasTables, link: str, **where: str | bool
 ) -> tuple[Floats, NDArray[np.int32]]:
-    """Transmissions of a link: start times in seconds, bytes; conditions as in the table."""
+    """Transmissions of a link.
+
+    Args:
+        results: The run, with records of `transmissions`.
+        link: Name of the link.
+        **where: More conditions, by columns of the table: ``direction=``, ``flow=``, ``kind=``.
+
+    Returns:
+        Times of the first bits in seconds and sizes in bytes on the wire, both of shape (n,).
+
+    Raises:
+        InputError: there is no such link or column, or transmissions were not recorded.
+    """
     time_s, size = select(results, "transmissions", ("time_s", "bytes"), link=link, **where)
     return time_s, size
 
 
 def drop_times(results: HasTables, **where: str | bool) -> Floats:
-    """Give the times of drops in seconds; conditions such as ``link=``, ``flow=``, ``kind=``.
+    """Give the times of drops.
+
+    Args:
+        results: The run, with records of `drops`.
+        **where: Conditions, by columns of the table: ``link=``, ``flow=``, ``kind=``, ``reason=``.
+
+    Returns:
+        Times in seconds, of shape (n,).
+
+    Raises:
+        InputError: there is no such column, flow or link, or drops were not recorded.
 
     Example:
         >>> import ackclock

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.errors import real_of
+from ackclock.errors import InputError, real_of
 from ackclock.metrics.given import numbers_of, require_time, series_of
 
 Floats = NDArray[np.float64]
@@ -18,6 +18,18 @@ Floats = NDArray[np.float64]
 
 def step_at(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, initial: float = 0.0) -> Floats:
     """Value of a step series at the given times (a change at that very time included).
+
+    Args:
+        time_s: Times of the changes, seconds, ascending; shape (m,).
+        value: Values from then on, shape (m,).
+        at_s: Times in seconds, shape (n,), or one.
+        initial: Value before the first change.
+
+    Returns:
+        The values, of shape (n,).
+
+    Raises:
+        InputError: the times are not in order, or lengths differ.
 
     Example:
         >>> from ackclock.metrics import step_at
@@ -63,11 +75,26 @@ def step_range(
 ) -> tuple[float, float]:
     """Least and largest value that held for some time within ``[start_s, end_s]``.
 
+    Args:
+        time_s: Times of the changes, seconds, ascending; shape (m,).
+        value: Values from then on, shape (m,).
+        start_s: Start of the span, seconds.
+        end_s: Its end.
+        initial: Value before the first change.
+
+    Returns:
+        The two values.
+
+    Raises:
+        InputError: the times are not in order, lengths differ, or the span ends before its start.
+
     Example:
         >>> from ackclock.metrics import step_range
         >>> step_range([0.0, 1.0, 2.0], [10.0, 30.0, 20.0], 0.5, 3.0)
         (10.0, 30.0)
     """
+    if real_of("end_s", end_s) < real_of("start_s", start_s):
+        raise InputError(f"there is no time between {start_s} s and {end_s} s")
     edges, held = _held(time_s, value, start_s, end_s, initial)
     lasting = held[np.diff(edges) > 0]
     chosen = lasting if lasting.size else held

@@ -99,7 +99,20 @@ def windowed_sums(
 def windowed_counts(
     time_s: ArrayLike, start_s: float, end_s: float, width_s: float
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Events (for example losses) in each window: edges (n + 1) and counts (n).
+    """Events (for example losses) in each window.
+
+    Args:
+        time_s: Times of the events, seconds; shape (m,).
+        start_s: Start of the first window.
+        end_s: End of the time to be covered.
+        width_s: Width of a window.
+
+    Returns:
+        Edges in seconds (n + 1) and counts (n).
+
+    Raises:
+        InputError: the width is not above 0, the end lies before the start, or there would be too
+            many windows.
 
     Example:
         >>> from ackclock.metrics import windowed_counts
