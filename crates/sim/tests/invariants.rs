@@ -169,8 +169,12 @@ proptest! {
                     summary.pointer(&place).unwrap().as_f64().unwrap() * span(summary, from)
                 };
                 let from = end.as_secs().min(span(&whole, 0.0));
-                let after = area(&whole, 0.0) - area(&short, 0.0);
+                let mut after = area(&whole, 0.0) - area(&short, 0.0);
                 let found = area(&rest, from);
+                if place.ends_with("utilization") {
+                    // A busy link that rounds times down carries slightly more than its rate, and is used to the full.
+                    after = after.min(span(&rest, from));
+                }
                 prop_assert!((found - after).abs() < 1e-6, "{}: {} {}", place, found, after);
             }
         }
