@@ -40,8 +40,11 @@ impl Ranges {
     #[inline]
     pub fn touching(&self, from: u64, to: u64) -> Range<usize> {
         let first = self.first_not_before(from);
-        let touched = self.0.range(first..).take_while(|&&(low, _)| low <= to);
-        first..first + touched.count()
+        let mut beyond = first;
+        while self.0.get(beyond).is_some_and(|&(low, _)| low <= to) {
+            beyond += 1;
+        }
+        first..beyond
     }
 
     /// The bytes and all ranges that they touch, as one range.
