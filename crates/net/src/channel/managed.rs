@@ -237,6 +237,10 @@ impl Channel {
 
     /// Counts what the discipline has dropped and marked.
     fn settle_fates<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+        // Most packets pass as they came.
+        if self.managed().fates.is_empty() {
+            return;
+        }
         let mut fates = std::mem::take(&mut self.managed().fates);
         for (held, reason) in &fates.dropped {
             self.leave(held.packet);

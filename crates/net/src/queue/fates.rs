@@ -37,6 +37,11 @@ pub struct Fates {
 }
 
 impl Fates {
+    /// Whether nothing was dropped or marked.
+    pub fn is_empty(&self) -> bool {
+        self.dropped.is_empty() && self.marked.is_empty()
+    }
+
     /// Drops a packet.
     pub fn drop(&mut self, held: Held, reason: i32) {
         self.dropped.push_back((held, reason));
