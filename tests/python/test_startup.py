@@ -18,7 +18,7 @@ _HEAVY = {"scipy", "pandas", "pyarrow.compute", "pyarrow.dataset", "mpl_toolkits
 _SPARED = {"pyarrow._s3fs", "numpy.ma", "ackclock.received_files"}
 
 
-def _loaded(code, folder, *arguments):
+def _printed(code, folder, *arguments):
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=folder,
@@ -27,7 +27,11 @@ def _loaded(code, folder, *arguments):
         check=True,
     )
     assert not done.stderr
-    return set(done.stdout.split("\nloaded ")[1].split())
+    return done.stdout
+
+
+def _loaded(code, folder, *arguments):
+    return set(_printed(code, folder, *arguments).split("\nloaded ")[1].split())
 
 
 @pytest.mark.slow
@@ -89,11 +93,5 @@ def test_a_run_in_python_loads_its_tables_and_no_more(tmp_path):
 def test_python_does_not_look_for_garbage_at_the_end_of_the_program(tmp_path):
     # What is registered first is called last.
     kept = 'import atexit, gc\natexit.register(lambda: print("kept", gc.get_freeze_count()))\n'
-    done = subprocess.run(
-        [sys.executable, "-c", kept + _COMMAND, "--version"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert int(done.stdout.split("kept ")[1].split()[0]) > 1_000
+    printed = _printed(kept + _COMMAND, tmp_path, "--version")
+    assert int(printed.split("kept ")[1].split()[0]) > 1_000

@@ -59,11 +59,7 @@ impl Ranges {
     /// Whether one range has all these bytes.
     #[inline]
     pub fn hold(&self, from: u64, to: u64) -> bool {
-        let begun = match self.0.back() {
-            Some(&(low, _)) if low <= from => self.0.len(),
-            _ => self.0.partition_point(|&(low, _)| low <= from),
-        };
-        begun > 0 && to <= self.0[begun - 1].1
+        self.0.get(self.first_not_before(to)).is_some_and(|&(low, _)| low <= from)
     }
 
     /// The first bytes, of these places, that the ranges there have in common with `from..to`.

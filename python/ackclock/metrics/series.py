@@ -220,7 +220,6 @@ def packet_series(
         **where: More conditions: ``flow=``, ``host=``, ``kind=`` (`data`, `ack`),
             ``retransmission=``.
     """
-    one_of("event", event, ("sent", "received"))
     time_s, size = select(results, "packets", ("time_s", "bytes"), event=event, **where)
     return time_s, size
 

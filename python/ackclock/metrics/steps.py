@@ -93,8 +93,6 @@ def step_range(
         >>> step_range([0.0, 1.0, 2.0], [10.0, 30.0, 20.0], 0.5, 3.0)
         (10.0, 30.0)
     """
-    if real_of("end_s", end_s) < real_of("start_s", start_s):
-        raise InputError(f"there is no time between {start_s} s and {end_s} s")
     edges, held = _held(time_s, value, start_s, end_s, initial)
     lasting = held[np.diff(edges) > 0]
     chosen = lasting if lasting.size else held
@@ -112,6 +110,8 @@ def _held(
     """Edges (n + 1) of the pieces within the span, and the value that held in each (n)."""
     times, values = series_of(ascending=True, time_s=time_s, value=value)
     span = [real_of("start_s", start_s), real_of("end_s", end_s)]
+    if span[1] < span[0]:
+        raise InputError(f"there is no time between {start_s} s and {end_s} s")
     first, last = np.searchsorted(times, span, side="right")
     before = values[first - 1] if first else _before(initial)
     edges = np.concatenate((np.array([start_s]), times[first:last], np.array([end_s])))

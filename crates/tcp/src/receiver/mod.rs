@@ -89,7 +89,7 @@ pub struct Receiver {
     count: u16,
     /// A segment came marked, and none since that says that the sender has reduced its window.
     ece: bool,
-    /// There are data beyond the next byte expected.
+    /// `ahead` holds something; a segment in order does not look there.
     has_gap: bool,
     /// An ACK echoes the segment that arrived last.
     echoes_latest: bool,

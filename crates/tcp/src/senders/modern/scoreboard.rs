@@ -73,6 +73,12 @@ impl Sent {
         self.marks & EVER_RETRANSMITTED != 0
     }
 
+    /// Whether it counts as lost and waits for its retransmission.
+    #[inline]
+    fn is_hole(&self) -> bool {
+        self.marks & (LOST | RETRANSMITTED) == LOST
+    }
+
     #[inline]
     fn has(&self, marks: u8) -> bool {
         self.marks & marks == marks
@@ -372,17 +378,13 @@ impl Scoreboard {
         self.get_mut(segment).marks |= UNLISTED;
     }
 
-    fn is_hole(&self, segment: u64) -> bool {
-        self.get(segment).marks & (LOST | RETRANSMITTED) == LOST
-    }
-
     /// The first lost segment that waits for its retransmission.
     pub fn next_hole(&mut self) -> Option<u64> {
         if !self.has_hole() {
             return None;
         }
         while let Some(&Reverse(segment)) = self.holes.peek() {
-            if segment >= self.first && self.is_hole(segment) {
+            if segment >= self.first && self.get(segment).is_hole() {
                 return Some(segment);
             }
             self.holes.pop();
@@ -448,7 +450,7 @@ impl Scoreboard {
             sacked += u32::from(sent.is_sacked());
             lost += u32::from(sent.is_lost());
             again += u32::from(sent.has(RETRANSMITTED));
-            let unknown = self.is_hole(segment) && !self.holes.iter().any(|hole| hole.0 == segment);
+            let unknown = sent.is_hole() && !self.holes.iter().any(|hole| hole.0 == segment);
             if unknown
                 || sent.has(SACKED | LOST)
                 || at.is_some_and(|at| at != self.start_of(segment))
@@ -527,7 +529,7 @@ impl Scoreboard {
             if when > time || (when == time && self.end_of(segment) > end) {
                 break;
             }
-            if !sent.is_lost() || sent.has(RETRANSMITTED) {
+            if !sent.is_hole() {
                 let left = wait(&sent);
                 if left == Time::ZERO {
                     self.give_up(segment);
