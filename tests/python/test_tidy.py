@@ -242,17 +242,18 @@ def test_lints_are_on_in_every_crate_and_exceptions_have_reasons():
     assert workspace["lints"]["rust"]["unsafe_code"] == "forbid"
     for lint in ("iter_over_hash_type", "unwrap_used"):
         assert workspace["lints"]["clippy"][lint] in ("warn", "deny")
-    # One calls what numba has compiled, in one module; one asks for large pages of memory; names
-    # for JavaScript are unsafe attributes.
+    # One calls what numba has compiled, in one module; one gives hints about memory; names for
+    # JavaScript are unsafe attributes.
     own = workspace["lints"] | {"rust": {**workspace["lints"]["rust"], "unsafe_code": "deny"}}
     for manifest in CRATES.glob("*/Cargo.toml"):
         lints = tomllib.loads(manifest.read_text(encoding="utf-8"))["lints"]
-        outside = manifest.parent.name in ("pages", "py", "wasm")
+        outside = manifest.parent.name in ("memory", "py", "wasm")
         assert lints == (own if outside else {"workspace": True}), name_of(manifest)
     unsafe = [
         name_of(file) for file in RUST if "allow(unsafe_code" in re.sub(r"\s", "", file.read_text())
     ]
-    assert sorted(unsafe) == ["crates/pages/src/lib.rs", "crates/py/src/compiled.rs"]
+    places = ["memory/src/fetch.rs", "memory/src/pages.rs", "py/src/compiled.rs"]
+    assert sorted(unsafe) == [f"crates/{place}" for place in places]
     for file in CRATES.glob("wasm/src/*.rs"):
         assert not re.search(r"\bunsafe [{f]", file.read_text(encoding="utf-8")), name_of(file)
     for file in RUST:

@@ -23,8 +23,8 @@ const FAIR: RangeInclusive<u64> = 16..=48;
 const TODAY: usize = 2 * DAY;
 /// Events at a time for each day of the year: most are due within its first half.
 const SHARE: usize = 16;
-/// Events at a time whose channels and packets fill more than the cache of a core.
-const MANY: usize = 8_000;
+/// Events at a time whose channels, packets and flows fill more than the cache of a core.
+const MANY: usize = 2_000;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.

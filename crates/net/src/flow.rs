@@ -1,5 +1,7 @@
 //! A flow: its two ends, and what is counted about it.
 
+mod fetch;
+
 use crate::hop::Hop;
 use crate::packet::{Ecn, Kind, Packet, Parcel};
 use crate::recorded::Last;

@@ -5,7 +5,7 @@
 //! in the cache; rings of one channel each would take several times as much, and touch all of it in turn.
 
 use crate::packet::{Kind, Packet};
-use ackclock_pages as pages;
+use ackclock_memory as memory;
 use ackclock_units::Time;
 
 /// Slots in a chunk, which are two cache lines.
@@ -49,7 +49,7 @@ const NONE: u32 = u32::MAX;
 impl Slots {
     /// No slots yet, and room for so many chunks.
     pub fn with_room_for(chunks: usize) -> Self {
-        let slots = pages::with_capacity(chunks * CHUNK as usize);
+        let slots = memory::with_capacity(chunks * CHUNK as usize);
         Self { slots, after: Vec::with_capacity(chunks), free: NONE }
     }
 
@@ -70,7 +70,7 @@ impl Slots {
         if self.slots.len() == self.slots.capacity() {
             // By a quarter: twice as much would be most of the memory of a large network.
             let more = (self.after.len() / 4).max(16);
-            self.slots = pages::with_room(std::mem::take(&mut self.slots), more * CHUNK as usize);
+            self.slots = memory::with_room(std::mem::take(&mut self.slots), more * CHUNK as usize);
             self.after.reserve_exact(more);
         }
         self.slots.extend([Slot(Entry::BLANK); CHUNK as usize]);
@@ -83,10 +83,12 @@ impl Slots {
         &self.slots[slot as usize].0
     }
 
-    /// The time of a slot that need not exist.
+    /// A slot will be read soon, if there is such a one.
     #[inline(always)]
-    pub fn time(&self, slot: u32) -> Time {
-        self.slots.get(slot as usize).map_or(Time::ZERO, |slot| slot.0.time)
+    pub fn fetch(&self, slot: u32) {
+        if let Some(slot) = self.slots.get(slot as usize) {
+            memory::fetch(slot, 0..1);
+        }
     }
 
     #[inline]

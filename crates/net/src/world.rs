@@ -3,6 +3,7 @@
 mod ahead;
 mod boundary;
 mod crowd;
+mod fetch;
 mod hosts;
 mod joined;
 mod links;
@@ -62,6 +63,8 @@ pub struct World<Q: EventQueue, R, B = Whole> {
     /// walked can know.
     crowd: Option<Crowd>,
     doubtful: bool,
+    /// Channels whose packets arrive soon, and for which the first step was taken last, or the first two.
+    foreseen: [u32; 2],
     /// Events that this call of [`World::run`] may still handle.
     budget: u64,
     /// The last moment at which anything happened.
@@ -147,6 +150,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             },
             crowd: walks.then(Crowd::default),
             doubtful: false,
+            foreseen: [u32::MAX; 2],
             budget: 0,
             last_change: Time::ZERO,
             changed: 0,
@@ -269,7 +273,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             }
             self.queue.hold();
             if self.queue.foresees() {
-                self.read_ahead();
+                self.fetch_ahead();
             }
             if B::IS_PART && R::ON {
                 self.begin_rows(time, entity);
@@ -280,22 +284,6 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             }
         }
         false
-    }
-
-    /// Reads what the next arrivals will read, so that it is on its way into the cache while this event is handled: in
-    /// large networks each of them would wait for its channel, and then for the packet after the one that arrives.
-    #[inline(always)]
-    fn read_ahead(&self) {
-        let arriving = |others| {
-            let entity: u32 = self.queue.foresee(others);
-            self.net.channels.get(entity.wrapping_sub(self.arrivals) as usize)
-        };
-        if let Some(channel) = arriving(3) {
-            channel.read_ahead();
-        }
-        if let Some(channel) = arriving(1) {
-            channel.read_packet_ahead(&self.slots);
-        }
     }
 
     /// Goes on to the latest moment to which a packet was walked, for at most `budget` events: what links have

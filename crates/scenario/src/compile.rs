@@ -84,7 +84,7 @@ pub fn build(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers
     for (channel, next) in channels.iter_mut().zip(routes.only_next(ends.len())) {
         channel.set_next(next);
     }
-    let mut flows = ackclock_pages::with_capacity(scenario.flows.len());
+    let mut flows = ackclock_memory::with_capacity(scenario.flows.len());
     flows.extend(scenario.flows.iter().zip(&routes.first).enumerate().map(|(i, (flow, first))| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {

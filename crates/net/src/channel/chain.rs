@@ -10,7 +10,6 @@
 
 use crate::packet::Packet;
 use crate::slots::{Entry, Slots};
-use ackclock_units::Time;
 
 /// The packets that a channel holds.
 #[derive(Debug, Clone)]
@@ -58,10 +57,16 @@ impl Chain {
         &self.front
     }
 
-    /// When the packet arrives that follows the front, if there is one; anything otherwise.
+    /// The packet that stood in front last, even if there is none now.
     #[inline(always)]
-    pub fn time_of_second(&self, slots: &Slots) -> Time {
-        slots.time(self.head)
+    pub fn front_packet(&self) -> Packet {
+        self.front.packet
+    }
+
+    /// The packet that follows the front will be read soon.
+    #[inline(always)]
+    pub fn fetch_second(&self, slots: &Slots) {
+        slots.fetch(self.head);
     }
 
     /// Puts a packet at the end, on the wire or into the queue.

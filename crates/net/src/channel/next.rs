@@ -2,9 +2,10 @@
 
 use super::Channel;
 use crate::hop::Hop;
+use crate::packet::Packet;
 use crate::slots::Slots;
+use ackclock_memory as memory;
 use ackclock_units::Time;
-use std::hint::black_box;
 
 impl Channel {
     /// Sets where all packets go from here; [`Hop::ROUTED`] where that depends on the flow or the direction.
@@ -17,16 +18,28 @@ impl Channel {
         self.delay > Time::ZERO || self.serial.time(1, 0).0 > 0
     }
 
-    /// Reads what an arrival begins with.
+    /// What an arrival begins with will be read soon.
     #[inline(always)]
-    pub(crate) fn read_ahead(&self) {
-        black_box(self.chain.held());
+    pub(crate) fn fetch(&self) {
+        memory::fetch(self, 0..1);
     }
 
-    /// Reads the packet after the one that arrives next.
+    /// The same of a packet that enters; of a discipline or a model of losses, nothing.
     #[inline(always)]
-    pub(crate) fn read_packet_ahead(&self, slots: &Slots) {
-        black_box(self.chain.time_of_second(slots));
+    pub(crate) fn fetch_for_entry(&self) {
+        memory::fetch(self, 0..2);
+    }
+
+    /// The packet after the one that arrives next will be read soon.
+    #[inline(always)]
+    pub(crate) fn fetch_second(&self, slots: &Slots) {
+        self.chain.fetch_second(slots);
+    }
+
+    /// The packet that arrives next, or any other one.
+    #[inline(always)]
+    pub(crate) fn front_packet(&self) -> Packet {
+        self.chain.front_packet()
     }
 
     /// Where all packets go from here, or [`Hop::ROUTED`].

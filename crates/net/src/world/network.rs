@@ -84,6 +84,12 @@ impl Network {
         1 << self.row_bits.saturating_sub(1)
     }
 
+    /// A hop of a flow's row, if there is such a one.
+    #[inline(always)]
+    pub(super) fn hop(&self, flow: u32, at: usize) -> Option<Hop> {
+        self.routes.get(((flow as usize) << self.row_bits) + at).copied()
+    }
+
     /// When something changes next, after so many changes of channels and ends of flows.
     pub(super) fn next_change(&self, changed: usize, cut_off: usize) -> Option<Time> {
         let change = self.changes.get(changed).map(|change| change.at);

@@ -50,7 +50,7 @@ impl<'a> Builder<'a> {
             flows: &scenario.flows,
             hosts: OnceCell::new(),
             seed: scenario.seed,
-            channels: ackclock_pages::with_capacity(2 * scenario.links.len()),
+            channels: ackclock_memory::with_capacity(2 * scenario.links.len()),
             ends: Vec::with_capacity(2 * scenario.links.len()),
             graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
             service,

@@ -14,8 +14,14 @@ use crate::sack::{self, Note};
 use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
+use ackclock_memory as memory;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
+use std::ops::Range;
+
+/// Cache lines that a segment uses of the receiver, and an ACK of the sender.
+const RECEIVER: Range<usize> = 0..2;
+const SENDER: Range<usize> = 0..16;
 
 /// Both ends; the receiver comes first, as a segment touches nothing else.
 #[derive(Debug, Clone)]
@@ -86,6 +92,16 @@ impl From<AckOut> for Ack {
 impl Ends for Modern {
     of_sender!();
     of_bytes!();
+
+    #[inline(always)]
+    fn fetch_receiver(&self) {
+        memory::fetch(&self.receiver, RECEIVER);
+    }
+
+    #[inline(always)]
+    fn fetch_sender(&self) {
+        memory::fetch(&self.sender, SENDER);
+    }
 
     #[inline(never)]
     fn on_data(

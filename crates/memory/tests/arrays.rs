@@ -1,6 +1,6 @@
 //! Arrays keep their items, and Linux knows which ones may lie in large pages.
 
-use ackclock_pages::{with_capacity, with_room};
+use ackclock_memory::{with_capacity, with_room};
 
 const PAGE_BYTES: usize = 2 << 20;
 
