@@ -24,7 +24,7 @@ const TODAY: usize = 2 * DAY;
 /// Events at a time for each day of the year: most are due within its first half.
 const SHARE: usize = 16;
 /// Events at a time whose channels, packets and flows fill more than the cache of a core.
-const MANY: usize = 2_000;
+const MANY: usize = 3_000;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.
