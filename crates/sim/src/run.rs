@@ -452,9 +452,12 @@ impl Simulation {
     }
 }
 
-/// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the year
-/// is too short for what is due at once.
-const FOR_CALENDAR: std::ops::Range<usize> = 200..80_000;
+/// Events at a time from which a calendar takes less time than a heap: with fewer the heap has few levels. Where packets are
+/// recorded, events take longer, and it pays only where the calendar foresees them.
+const FEW: usize = 200;
+const FEW_RECORDED: usize = 3_000;
+/// From so many on, the year of a calendar is too short for what is due at once.
+const MANY: usize = 80_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
@@ -470,12 +473,11 @@ pub(crate) fn world(
         let by_events =
             network.channels.iter().filter(|channel| channel.service() != Service::Walked);
         let events = by_events.count() + network.flows.len();
-        if !scenario.record.is_off() && !scenario.record.is_of_senders() {
-            with_recorder(scenario.record, network, PackedQueue::new())
-        } else if FOR_CALENDAR.contains(&events) {
-            without_packets(scenario.record, network, CalendarQueue::with_room_for(events))
+        let fewest = if scenario.record.is_of_senders() { FEW } else { FEW_RECORDED };
+        if (fewest..MANY).contains(&events) {
+            with_records(scenario.record, network, CalendarQueue::with_room_for(events))
         } else {
-            without_packets(scenario.record, network, PackedQueue::new())
+            with_records(scenario.record, network, PackedQueue::new())
         }
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
@@ -487,16 +489,16 @@ pub(crate) fn world(
     }
 }
 
-/// Records nothing, or only what senders know of themselves.
-fn without_packets<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
+/// With shortcuts through receivers where only what senders know of themselves is recorded.
+fn with_records<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
 where
     Q: EventQueue + Send + Sync + 'static,
 {
-    if record.is_off() {
-        return Box::new(World::new(network, queue, NoRecord));
+    if record.is_of_senders() && !record.is_off() {
+        let columns = Columns::new(|table| record.keep(table));
+        return Box::new(World::new(network, queue, SenderColumns(columns)));
     }
-    let columns = Columns::new(|table| record.keep(table));
-    Box::new(World::new(network, queue, SenderColumns(columns)))
+    with_recorder(record, network, queue)
 }
 
 fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
