@@ -28,7 +28,7 @@ const MANY: usize = 3_000;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.
-const YEAR: usize = 1 << 12;
+const YEAR: usize = 1 << 15;
 /// Events after which the length of a day is looked at, first and later on.
 const TRIAL: u32 = 64;
 const REVIEW: u32 = 4096;

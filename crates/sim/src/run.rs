@@ -456,8 +456,6 @@ impl Simulation {
 /// recorded, events take longer, and it pays only where the calendar foresees them.
 const FEW: usize = 200;
 const FEW_RECORDED: usize = 3_000;
-/// From so many on, the year of a calendar is too short for what is due at once.
-const MANY: usize = 80_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
@@ -474,7 +472,7 @@ pub(crate) fn world(
             network.channels.iter().filter(|channel| channel.service() != Service::Walked);
         let events = by_events.count() + network.flows.len();
         let fewest = if scenario.record.is_of_senders() { FEW } else { FEW_RECORDED };
-        if (fewest..MANY).contains(&events) {
+        if events >= fewest {
             with_records(scenario.record, network, CalendarQueue::with_room_for(events))
         } else {
             with_records(scenario.record, network, PackedQueue::new())
