@@ -2,8 +2,8 @@
 //!
 //! Most events of a network are due within a few round trips, and there are as many of them as there are busy links.
 //! A heap sorts them all, and each event walks through its levels one after the other. Here an event is put into its day
-//! without looking at any other, and a day is sorted when it comes. Whatever does not fit goes to
-//! the heap: what is due later than the last day, before the present one, or on a day that is full. The next event is
+//! without looking at any other, and a day is sorted when it comes, while a few events of the day before are left. Whatever
+//! does not fit goes to the heap: what is due later than the last day, or on a day that is full. The next event is
 //! the least one of the present day and of the heap, so that the calendar changes how long a run takes and nothing else.
 //!
 //! Days have some dozens of events. With one or two, as calendars usually have, the processor cannot guess how many there
@@ -25,6 +25,8 @@ const TODAY: usize = 2 * DAY;
 const SHARE: usize = 16;
 /// Events at a time whose channels, packets and flows fill more than the cache of a core.
 const MANY: usize = 3_000;
+/// With so few events left, the next day begins, so that those that follow can be foreseen.
+const RESERVE: usize = 4;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.
@@ -87,12 +89,12 @@ impl Calendar {
     #[inline]
     fn enter(&mut self, key: u64) -> bool {
         let day = key >> self.bits;
-        let ahead = day.wrapping_sub(self.day);
-        if ahead >= self.year {
-            return false;
-        }
-        if ahead == 0 {
+        // What is left of the day before lies in front of the present one.
+        if day <= self.day {
             return self.enter_today(key);
+        }
+        if day - self.day >= self.year {
+            return false;
         }
         let place = (day & (self.year - 1)) as usize;
         let count = &mut self.counts[place];
@@ -135,10 +137,12 @@ impl Calendar {
         self.day += ((place.wrapping_sub(next)) as u64 & (self.year - 1)) + 1;
         let count = std::mem::take(&mut self.counts[place]);
         self.coming -= usize::from(count);
-        self.left = usize::from(count);
-        let today = &mut self.today[..self.left];
-        today.copy_from_slice(&self.days[place][..self.left]);
+        let count = usize::from(count);
+        self.today.copy_within(..self.left, count);
+        let today = &mut self.today[..count];
+        today.copy_from_slice(&self.days[place][..count]);
         today.sort_unstable_by_key(|key| Reverse(*key));
+        self.left += count;
     }
 
     /// Gives days another length if they have become too long or too short.
@@ -178,12 +182,13 @@ impl Keys for Calendar {
 
     #[inline]
     fn peek(&mut self) -> Option<u64> {
-        if self.left == 0 {
-            if self.coming == 0 {
+        if self.left <= RESERVE {
+            if self.coming > 0 {
+                self.turn_over();
+            } else if self.left == 0 {
                 self.in_heap = true;
                 return self.heap.peek();
             }
-            self.turn_over();
         }
         let first = self.today[self.left - 1];
         let other = self.heap.peek().unwrap_or(u64::MAX);

@@ -524,8 +524,8 @@ mod tests {
             foreseen.push_back(queue.foresee(OTHERS));
             queue.replace_top(now + Time::from_ns(1 + random.below(1_000_000) as u64), 0, entity);
         }
-        // The last ones of a day are followed by a day that is not in order yet.
-        assert!(met > events * 7 / 10, "{met} of {events}");
+        // The others were not known when they were so near.
+        assert!(met > events * 8 / 10, "{met} of {events}");
     }
 
     #[test]
