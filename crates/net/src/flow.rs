@@ -1,6 +1,6 @@
 //! A flow: its two ends, and what is counted about it.
 
-mod fetch;
+mod prefetch;
 
 use crate::hop::Hop;
 use crate::packet::{Ecn, Kind, Packet, Parcel};

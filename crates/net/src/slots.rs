@@ -85,9 +85,9 @@ impl Slots {
 
     /// A slot will be read soon, if there is such a one.
     #[inline(always)]
-    pub fn fetch(&self, slot: u32) {
+    pub fn prefetch(&self, slot: u32) {
         if let Some(slot) = self.slots.get(slot as usize) {
-            memory::fetch(slot, 0..1);
+            memory::prefetch(slot, 0..1);
         }
     }
 

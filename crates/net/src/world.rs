@@ -3,13 +3,13 @@
 mod ahead;
 mod boundary;
 mod crowd;
-mod fetch;
 mod hosts;
 mod joined;
 mod links;
 mod mark;
 mod network;
 mod part;
+mod prefetch;
 mod stop;
 
 pub use boundary::{Boundary, Whole};
@@ -273,7 +273,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             }
             self.queue.hold();
             if self.queue.foresees() {
-                self.fetch_ahead();
+                self.prefetch();
             }
             if B::IS_PART && R::ON {
                 self.begin_rows(time, entity);

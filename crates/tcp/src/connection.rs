@@ -25,8 +25,8 @@ macro_rules! families {
             fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time>;
             fn start(&mut self, now: Time);
             fn write(&mut self, now: Time, bytes: u64, last: bool);
-            fn fetch_receiver(&self);
-            fn fetch_sender(&self);
+            fn prefetch_receiver(&self);
+            fn prefetch_sender(&self);
             fn next_timer(&self) -> Time;
             fn on_timer(&mut self, now: Time) -> Option<Ack>;
             fn answers(&self) -> Answers;

@@ -122,13 +122,13 @@ pub trait Ends {
     /// The application writes; `last` if it will write nothing more.
     fn write(&mut self, now: Time, bytes: u64, last: bool);
 
-    /// What a segment uses at the receiver will be read soon. Families that lie where the flow lies have nothing to fetch.
+    /// What a segment uses at the receiver will be read soon. Families that lie where the flow lies have nothing to prefetch.
     #[inline(always)]
-    fn fetch_receiver(&self) {}
+    fn prefetch_receiver(&self) {}
 
     /// What an ACK uses at the sender will be read soon.
     #[inline(always)]
-    fn fetch_sender(&self) {}
+    fn prefetch_sender(&self) {}
 
     /// When to call [`Ends::on_timer`].
     fn next_timer(&self) -> Time;

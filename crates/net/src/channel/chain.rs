@@ -65,8 +65,8 @@ impl Chain {
 
     /// The packet that follows the front will be read soon.
     #[inline(always)]
-    pub fn fetch_second(&self, slots: &Slots) {
-        slots.fetch(self.head);
+    pub fn prefetch_second(&self, slots: &Slots) {
+        slots.prefetch(self.head);
     }
 
     /// Puts a packet at the end, on the wire or into the queue.

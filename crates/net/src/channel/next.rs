@@ -20,20 +20,20 @@ impl Channel {
 
     /// What an arrival begins with will be read soon.
     #[inline(always)]
-    pub(crate) fn fetch(&self) {
-        memory::fetch(self, 0..1);
+    pub(crate) fn prefetch(&self) {
+        memory::prefetch(self, 0..1);
     }
 
     /// The same of a packet that enters; of a discipline or a model of losses, nothing.
     #[inline(always)]
-    pub(crate) fn fetch_for_entry(&self) {
-        memory::fetch(self, 0..2);
+    pub(crate) fn prefetch_for_entry(&self) {
+        memory::prefetch(self, 0..2);
     }
 
     /// The packet after the one that arrives next will be read soon.
     #[inline(always)]
-    pub(crate) fn fetch_second(&self, slots: &Slots) {
-        self.chain.fetch_second(slots);
+    pub(crate) fn prefetch_second(&self, slots: &Slots) {
+        self.chain.prefetch_second(slots);
     }
 
     /// The packet that arrives next, or any other one.

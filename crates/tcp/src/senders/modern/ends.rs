@@ -94,13 +94,13 @@ impl Ends for Modern {
     of_bytes!();
 
     #[inline(always)]
-    fn fetch_receiver(&self) {
-        memory::fetch(&self.receiver, RECEIVER);
+    fn prefetch_receiver(&self) {
+        memory::prefetch(&self.receiver, RECEIVER);
     }
 
     #[inline(always)]
-    fn fetch_sender(&self) {
-        memory::fetch(&self.sender, SENDER);
+    fn prefetch_sender(&self) {
+        memory::prefetch(&self.sender, SENDER);
     }
 
     #[inline(never)]

@@ -13,30 +13,30 @@ const SENDER: Range<usize> = 2..9;
 impl Flow {
     /// What a segment uses at the receiver will be read soon.
     #[inline(always)]
-    pub(crate) fn fetch_receiver(&self) {
-        memory::fetch(self, RECEIVER);
+    pub(crate) fn prefetch_receiver(&self) {
+        memory::prefetch(self, RECEIVER);
     }
 
     /// What an ACK uses at the sender will be read soon.
     #[inline(always)]
-    pub(crate) fn fetch_sender(&self) {
-        memory::fetch(self, HOPS);
-        memory::fetch(self, SENDER);
+    pub(crate) fn prefetch_sender(&self) {
+        memory::prefetch(self, HOPS);
+        memory::prefetch(self, SENDER);
     }
 
-    /// Beyond [`Flow::fetch_receiver`], of families that keep their ends elsewhere.
+    /// Beyond [`Flow::prefetch_receiver`], of families that keep their ends elsewhere.
     #[inline(always)]
-    pub(crate) fn fetch_receiver_elsewhere(&self) {
+    pub(crate) fn prefetch_receiver_elsewhere(&self) {
         if let Endpoint::Tcp(tcp) = &self.endpoint {
-            tcp.connection.fetch_receiver();
+            tcp.connection.prefetch_receiver();
         }
     }
 
-    /// Beyond [`Flow::fetch_sender`], the same.
+    /// Beyond [`Flow::prefetch_sender`], the same.
     #[inline(always)]
-    pub(crate) fn fetch_sender_elsewhere(&self) {
+    pub(crate) fn prefetch_sender_elsewhere(&self) {
         if let Endpoint::Tcp(tcp) = &self.endpoint {
-            tcp.connection.fetch_sender();
+            tcp.connection.prefetch_sender();
         }
     }
 }

@@ -12,18 +12,18 @@ const LINE: usize = 64;
 
 /// Asks for some of the cache lines of an item; on processors other than x86-64 and AArch64, does nothing.
 #[inline(always)]
-pub fn fetch<T>(item: &T, lines: Range<usize>) {
+pub fn prefetch<T>(item: &T, lines: Range<usize>) {
     debug_assert!(lines.end <= size_of::<T>().div_ceil(LINE), "lines of another item");
     let address = std::ptr::from_ref(item).cast::<u8>();
     for line in lines {
-        fetch_line(address.wrapping_add(line * LINE));
+        prefetch_line(address.wrapping_add(line * LINE));
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code, reason = "a hint, which no address makes fail")]
-fn fetch_line(address: *const u8) {
+fn prefetch_line(address: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }
@@ -31,7 +31,7 @@ fn fetch_line(address: *const u8) {
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 #[allow(unsafe_code, reason = "a hint, which no address makes fail")]
-fn fetch_line(address: *const u8) {
+fn prefetch_line(address: *const u8) {
     unsafe {
         std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
@@ -39,4 +39,4 @@ fn fetch_line(address: *const u8) {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
-fn fetch_line(_: *const u8) {}
+fn prefetch_line(_: *const u8) {}
