@@ -23,8 +23,8 @@ const FAIR: RangeInclusive<u64> = 16..=48;
 const TODAY: usize = 2 * DAY;
 /// Events at a time for each day of the year: most are due within its first half.
 const SHARE: usize = 16;
-/// Events at a time whose channels, packets and flows fill more than the cache of a core.
-const MANY: usize = 3_000;
+/// Events at a time from which a calendar foresees the next ones: what they are about fills more than the cache of a core.
+pub const MANY: usize = 3_000;
 /// With so few events left, the next day begins, so that those that follow can be foreseen.
 const RESERVE: usize = 4;
 /// Days that a word of marks stands for.

@@ -9,7 +9,7 @@
 //! the heap moves about; [`WideQueue`] uses 128 bits and can also order equal times by a number;
 //! [`ClockQueue`] imitates simulators whose clock is a floating-point number, too.
 
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, MANY};
 use crate::heap::Heap;
 use crate::ties::Ties;
 use ackclock_units::Time;
@@ -173,6 +173,9 @@ impl Default for PackedQueue {
 }
 
 impl CalendarQueue {
+    /// Events at a time from which it foresees the next ones.
+    pub const FORESEES_FROM: usize = MANY;
+
     /// An empty queue for about so many events at a time.
     pub fn with_room_for(events: usize) -> Self {
         Self { near: Calendar::with_room_for(events), far: Heap::new(), epoch: 0 }

@@ -453,9 +453,8 @@ impl Simulation {
 }
 
 /// Events at a time from which a calendar takes less time than a heap: with fewer the heap has few levels. Where packets are
-/// recorded, events take longer, and it pays only where the calendar foresees them.
-const FEW: usize = 200;
-const FEW_RECORDED: usize = 3_000;
+/// recorded, events take longer, and it pays only where it foresees them.
+const FOR_CALENDAR: usize = 200;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
@@ -471,7 +470,8 @@ pub(crate) fn world(
         let by_events =
             network.channels.iter().filter(|channel| channel.service() != Service::Walked);
         let events = by_events.count() + network.flows.len();
-        let fewest = if scenario.record.is_of_senders() { FEW } else { FEW_RECORDED };
+        let of_senders = scenario.record.is_of_senders();
+        let fewest = if of_senders { FOR_CALENDAR } else { CalendarQueue::FORESEES_FROM };
         if events >= fewest {
             with_records(scenario.record, network, CalendarQueue::with_room_for(events))
         } else {
