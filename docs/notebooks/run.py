@@ -19,7 +19,13 @@ def execute(path: Path) -> nbformat.NotebookNode:
     """Return the notebook with fresh outputs; an error in a cell is raised."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}})
+        # A line may come in pieces, by the clock of the kernel.
+        client = NotebookClient(
+            notebook,
+            timeout=300,
+            coalesce_streams=True,
+            resources={"metadata": {"path": folder}},
+        )
         client.execute()
     # What differs from run to run says nothing.
     for cell in notebook.cells:

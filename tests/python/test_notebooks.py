@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
@@ -46,6 +47,16 @@ def pictures(notebook):
 
 def test_every_notebook_has_figures_to_show():
     assert {path.stem for path in FOLDER.glob("*.ipynb")} == set(SHOWN)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_line_that_the_kernel_sends_in_pieces_is_one_output(execute, tmp_path):
+    # The kernel sends what is printed by a timer: on a busy machine, in the middle of a line.
+    cell = nbformat.v4.new_code_cell("print(27, end='', flush=True); print(' equal')")
+    path = tmp_path / "pieces.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    assert list(texts(execute(path))) == ["27 equal\n", ""]
 
 
 @pytest.mark.slow
