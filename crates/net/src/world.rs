@@ -216,7 +216,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         self.crowded
     }
 
-    /// Whether too many packets may be in the network, and only a world in which nothing is walked can say.
+    /// Whether too many packets may be in the network, or when the last event was decides where the run ends: only a world
+    /// in which nothing is walked knows.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful
     }
@@ -256,6 +257,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 return true;
             }
             let Some((time, entity)) = self.queue.peek() else {
+                if self.net.stop_when_complete && self.crowd.is_some() && !self.doubtful {
+                    // Over with its last event, which was handled ahead of its time.
+                    self.doubtful = true;
+                    return false;
+                }
                 self.idle = true;
                 // A timer that was put off leaves an event at which nothing happens.
                 self.now = if self.net.stop_when_complete { self.last_change } else { end };

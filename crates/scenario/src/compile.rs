@@ -109,7 +109,8 @@ pub fn build(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers
     let stop = &scenario.stop;
     let watched = Crowd::can_watch(stop.max_packets, flows.len()) && !scenario.has_programs();
     let limited = stop.events.is_some() || scenario.warmup.is_some() || !watched;
-    let foreseeable = service == Service::Fused && !stop.flows_complete && !limited;
+    let completes = stop.flows_complete && !scenario.flows.iter().any(FlowModel::is_endless);
+    let foreseeable = service == Service::Fused && !completes && !limited;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     let walkable = if shortcuts.walked && foreseeable && steady {
         let receptions = if shortcuts.received && receivers_go_unseen(scenario) {

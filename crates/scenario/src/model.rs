@@ -159,6 +159,13 @@ pub struct Flow {
     pub transport: Transport,
 }
 
+impl Flow {
+    /// Whether it goes on for as long as the run lasts: it can't be complete.
+    pub fn is_endless(&self) -> bool {
+        self.send_bytes.is_none() && self.stop.is_none()
+    }
+}
+
 /// Transport of a flow; flows with equal settings share them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {

@@ -1,7 +1,9 @@
 //! Flows that write at given times, and flows that are cut off.
 
+use crate::common::result;
 use crate::documents;
 
+use ackclock_sim::{Shortcuts, Simulation, check};
 use ackclock_trace::{Column, packet_event};
 use documents::run;
 use serde_json::{Value, json};
@@ -97,4 +99,73 @@ fn a_flow_that_is_over_is_not_cut_off() {
     assert_eq!(flow["stopped_s"], Value::Null);
     let summary = run(&document(&json!({"stop": "10 s", "send": "10 kB", "tcp": tcp}))).summary;
     assert!(summary["end_s"].as_f64().unwrap() < 1.0);
+}
+
+/// What a document gives with these shortcuts, in so many threads.
+fn result_of(document: &Value, shortcuts: Shortcuts, threads: usize) -> Value {
+    let scenario = check(document).scenario.expect("a document without errors");
+    let mut simulation = Simulation::in_threads(scenario, shortcuts, threads);
+    while !simulation.advance(u64::MAX) {}
+    simulation.finish().summary
+}
+
+/// Several hops, which are walked, also where threads divide the network.
+fn chain(flows: &Value) -> Value {
+    json!({
+        "hosts": ["A", "B"],
+        "routers": ["R", "S", "T"],
+        "links": [
+            {"id": "L", "between": ["A", "R"], "rate": "10 Mbps", "delay": "1 ms"},
+            {"id": "M", "between": ["R", "S"], "rate": "10 Mbps", "delay": "5 ms"},
+            {"id": "N", "between": ["S", "T"], "rate": "10 Mbps", "delay": "1 ms"},
+            {"id": "O", "between": ["T", "B"], "rate": "10 Mbps", "delay": "1 ms"},
+        ],
+        "flows": flows,
+        "record": "none",
+        "stop": {"at_latest": "20 s"},
+    })
+}
+
+#[test]
+fn a_run_that_cannot_be_complete_is_walked_as_one_that_ends_by_time() {
+    let endless = json!({"id": "U", "from": "A", "to": "B", "tcp": "newreno"});
+    let limited = json!({"id": "T", "from": "A", "to": "B", "tcp": "newreno", "send": "1 MB"});
+    let cut_off = json!({"id": "U", "from": "A", "to": "B", "tcp": "newreno", "stop": "3 s"});
+    let events = |flows: &Value, when: &str, shortcuts: Shortcuts| {
+        let mut document = chain(flows);
+        document["stop"]["when"] = when.into();
+        let summary = result_of(&document, shortcuts, 1);
+        summary["events"].as_u64().unwrap()
+    };
+    let on = Shortcuts::default();
+    let unwalked = Shortcuts { walked: false, ..on };
+    for flows in [json!([endless]), json!([limited, endless])] {
+        let walked = events(&flows, "flows-complete", on);
+        assert_eq!(walked, events(&flows, "time", on));
+        assert!(walked < events(&flows, "flows-complete", unwalked));
+    }
+    for flow in [limited, cut_off] {
+        let flows = json!([flow]);
+        let all = events(&flows, "flows-complete", on);
+        assert_eq!(all, events(&flows, "flows-complete", unwalked));
+    }
+}
+
+#[test]
+fn a_run_that_stalls_ends_with_its_last_event_though_that_was_walked() {
+    // The first off-period is longer than any run.
+    let source = json!({"kind": "on-off", "rate": "1 Mbps", "write": "500 B", "on": "1 s", "off": "36500 d"});
+    let flows = json!([
+        {"id": "U", "from": "A", "to": "B", "udp": {"source": source}},
+        {"id": "T", "from": "A", "to": "B", "tcp": "newreno", "send": "100 kB"},
+    ]);
+    let document = chain(&flows);
+    let expected = result_of(&document, Shortcuts { walked: false, ..Shortcuts::default() }, 1);
+    assert_eq!(expected["stop_reason"], "stalled");
+    // 0.996 s, 0.4 ms on each of four wires, and their delays.
+    assert_eq!(expected["end_s"], 1.0056);
+    for threads in [1, 2] {
+        let summary = result_of(&document, Shortcuts::default(), threads);
+        assert_eq!(result(summary), result(expected.clone()), "{threads} threads");
+    }
 }

@@ -16,7 +16,6 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet will have come to its receiver at `time`; what that answers, and its first hop.
     #[inline(always)]
     pub(super) fn receive_ahead(&mut self, time: Time, packet: Packet) -> Option<(Hop, Packet)> {
-        debug_assert!(!self.net.stop_when_complete);
         let index = packet.flow();
         let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint else {
             self.receive_datagram_ahead(time, packet.pack());

@@ -54,9 +54,11 @@ pub(crate) struct Divided<R> {
     completing: bool,
     complete: bool,
     idle: bool,
-    /// How many packets there were at most, which may be more than the scenario allows.
+    /// How many packets there were at most.
     crowd: Crowd,
+    /// That may be more than the scenario allows; or the run is over with an event that was handled ahead of its time.
     doubtful: bool,
+    walks: bool,
     most_packets: u64,
     threads: Threads,
 }
@@ -90,9 +92,11 @@ impl<R: Recording> Divided<R> {
         let division = Arc::new(division);
         let cut = |channel: usize| division.channels[channel][0] != division.channels[channel][1];
         let mut network = network;
+        let mut walks = false;
         for (place, channel) in network.channels.iter_mut().enumerate() {
             if walkable[place] && !cut(place) {
                 channel.walk();
+                walks = true;
             }
         }
         let threads = Threads {
@@ -128,6 +132,7 @@ impl<R: Recording> Divided<R> {
             idle: false,
             crowd: Crowd::default(),
             doubtful: false,
+            walks,
             most_packets: scenario.stop.max_packets,
             threads,
         })
@@ -240,10 +245,14 @@ impl<R: Recording> AnyWorld for Divided<R> {
 
     fn undivided(&self) -> Option<Undivided> {
         let most = self.most_packets;
-        let reason = || {
-            format!(
+        let reason = || match self.idle {
+            true => {
+                "nothing was left to do before the end, and when that was, only one thread can say"
+                    .to_owned()
+            }
+            false => format!(
                 "about `stop.max_packets` ({most}) packets were in the network at once, and when it ends by that, only one thread can say"
-            )
+            ),
         };
         self.doubtful.then(reason)
     }
