@@ -184,8 +184,7 @@ bench-cluster: setup ## Sweep 2,000 runs on Dask while workers and the program a
 	@$(BIN)/python benches/cluster_instructions.py
 
 bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
-	@cargo build --release --locked --quiet -p ackclock-bench
-	@$(BIN)/python benches/against_peers.py target/release/ackclock-bench
+	@program=$$($(BIN)/python benches/guided.py) && $(BIN)/python benches/against_peers.py $$program
 
 docs: setup ## Make the site of README, docs and docstrings in target/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d target/docs-cache -c docs/site . target/docs
