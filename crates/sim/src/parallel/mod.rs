@@ -58,6 +58,7 @@ pub(crate) struct Divided<R> {
     crowd: Crowd,
     /// That may be more than the scenario allows; or the run is over with an event that was handled ahead of its time.
     doubtful: bool,
+    /// Some channels are walked.
     walks: bool,
     most_packets: u64,
     threads: Threads,

@@ -141,7 +141,8 @@ impl<R: Recording> Divided<R> {
     /// The end is reached. Where nothing was left before, a run that ends with its flows was over with the last event.
     fn end_run(&mut self, idle: bool) {
         if idle && self.completes && !self.parts.iter().any(PartWorld::has_later_events) {
-            (self.idle, self.doubtful) = (true, self.walks);
+            self.idle = true;
+            self.doubtful |= self.walks;
             self.now = self.parts.iter().map(PartWorld::last_change).max().unwrap_or_default();
             self.parts.iter_mut().for_each(|part| part.stop_at(self.now));
         }
