@@ -46,14 +46,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         counting = build(TARGET / "counting", f"-Cprofile-generate={TARGET / 'counts'}")
-        document, counts = folder / "document.json", folder / "counts"
-        there = {"LLVM_PROFILE_FILE": str(counts / "%p-%m.profraw")}
-        for one in documents():
-            document.write_text(json.dumps(one))
-            command = [str(counting), str(document)]
-            subprocess.run(command, env=os.environ | there, stdout=subprocess.DEVNULL, check=True)
+        files = []
+        for number, document in enumerate(documents()):
+            files.append(folder / f"{number}.json")
+            files[-1].write_text(json.dumps(document))
+        counts = folder / "counts.profraw"
+        there = os.environ | {"LLVM_PROFILE_FILE": str(counts)}
+        subprocess.run([counting, *files], env=there, stdout=subprocess.DEVNULL, check=True)
         profile = TARGET / "engine.profdata"
-        subprocess.run([str(merge), "merge", "-o", str(profile), str(counts)], check=True)
+        subprocess.run([merge, "merge", "-o", profile, counts], check=True)
     print(build(TARGET / "guided", f"-Cprofile-use={profile}"))
     return 0
 

@@ -201,6 +201,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
     }
 
+    /// Whether packets are ahead of their time on some channels.
+    pub fn walks(&self) -> bool {
+        self.crowd.is_some()
+    }
+
     /// Whether no event is left.
     pub fn is_idle(&self) -> bool {
         self.idle
@@ -257,7 +262,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 return true;
             }
             let Some((time, entity)) = self.queue.peek() else {
-                if self.net.stop_when_complete && self.crowd.is_some() && !self.doubtful {
+                if self.net.stop_when_complete && self.walks() && !self.doubtful {
                     // Over with its last event, which was handled ahead of its time.
                     self.doubtful = true;
                     return false;

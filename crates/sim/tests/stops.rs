@@ -1,6 +1,6 @@
 //! Flows that write at given times, and flows that are cut off.
 
-use crate::common::result;
+use crate::common::{self, result};
 use crate::documents;
 
 use ackclock_sim::{Shortcuts, Simulation, check};
@@ -104,9 +104,7 @@ fn a_flow_that_is_over_is_not_cut_off() {
 /// What a document gives with these shortcuts, in so many threads.
 fn result_of(document: &Value, shortcuts: Shortcuts, threads: usize) -> Value {
     let scenario = check(document).scenario.expect("a document without errors");
-    let mut simulation = Simulation::in_threads(scenario, shortcuts, threads);
-    while !simulation.advance(u64::MAX) {}
-    simulation.finish().summary
+    common::run(Simulation::in_threads(scenario, shortcuts, threads)).summary
 }
 
 /// Several hops, which are walked, also where threads divide the network.

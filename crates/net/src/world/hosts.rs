@@ -154,7 +154,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     pub(super) fn complete_flow(&mut self) {
         self.active -= 1;
         self.stopped = self.net.stop_when_complete && self.active == 0;
-        debug_assert!(!self.stopped || self.crowd.is_none(), "packets are ahead of the end");
+        debug_assert!(!self.stopped || !self.walks(), "packets are ahead of the end");
     }
 
     /// A host sends a packet.

@@ -44,7 +44,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
 /// Whether the last packet of a flow without feedback completes it.
 fn is_limited_udp(flow: &Flow) -> bool {
     let udp = matches!(flow.transport, Transport::Udp { .. });
-    udp && (flow.send_bytes.is_some() || flow.stop.is_some())
+    udp && !flow.is_endless()
 }
 
 /// A network divided.

@@ -56,10 +56,8 @@ pub(crate) struct Divided<R> {
     idle: bool,
     /// How many packets there were at most.
     crowd: Crowd,
-    /// That may be more than the scenario allows; or the run is over with an event that was handled ahead of its time.
-    doubtful: bool,
-    /// Some channels are walked.
-    walks: bool,
+    /// Why only one thread can say where the run ends.
+    doubt: Option<Undivided>,
     most_packets: u64,
     threads: Threads,
 }
@@ -93,11 +91,9 @@ impl<R: Recording> Divided<R> {
         let division = Arc::new(division);
         let cut = |channel: usize| division.channels[channel][0] != division.channels[channel][1];
         let mut network = network;
-        let mut walks = false;
         for (place, channel) in network.channels.iter_mut().enumerate() {
             if walkable[place] && !cut(place) {
                 channel.walk();
-                walks = true;
             }
         }
         let threads = Threads {
@@ -132,8 +128,7 @@ impl<R: Recording> Divided<R> {
             complete: false,
             idle: false,
             crowd: Crowd::default(),
-            doubtful: false,
-            walks,
+            doubt: None,
             most_packets: scenario.stop.max_packets,
             threads,
         })
@@ -195,7 +190,7 @@ impl<R: Recording> AnyWorld for Divided<R> {
     }
 
     fn is_doubtful(&self) -> bool {
-        self.doubtful
+        self.doubt.is_some()
     }
 
     fn catch_up(&mut self, budget: u64) -> bool {
@@ -245,16 +240,6 @@ impl<R: Recording> AnyWorld for Divided<R> {
     }
 
     fn undivided(&self) -> Option<Undivided> {
-        let most = self.most_packets;
-        let reason = || match self.idle {
-            true => {
-                "nothing was left to do before the end, and when that was, only one thread can say"
-                    .to_owned()
-            }
-            false => format!(
-                "about `stop.max_packets` ({most}) packets were in the network at once, and when it ends by that, only one thread can say"
-            ),
-        };
-        self.doubtful.then(reason)
+        self.doubt.clone()
     }
 }

@@ -129,7 +129,12 @@ impl<R: Recording> Divided<R> {
             }
         };
         // What was made since they met last counts, too.
-        self.doubtful |= self.crowd.most_since(self.counters().created) > self.most_packets;
+        let most = self.most_packets;
+        if self.crowd.most_since(self.counters().created) > most {
+            self.doubt = Some(format!(
+                "about `stop.max_packets` ({most}) packets were in the network at once, and when it ends by that, only one thread can say"
+            ));
+        }
         over
     }
 
@@ -142,7 +147,10 @@ impl<R: Recording> Divided<R> {
     fn end_run(&mut self, idle: bool) {
         if idle && self.completes && !self.parts.iter().any(PartWorld::has_later_events) {
             self.idle = true;
-            self.doubtful |= self.walks;
+            if self.parts.iter().any(PartWorld::walks) {
+                let reason = "nothing was left to do before the end, and when that was, only one thread can say";
+                self.doubt = Some(reason.to_owned());
+            }
             self.now = self.parts.iter().map(PartWorld::last_change).max().unwrap_or_default();
             self.parts.iter_mut().for_each(|part| part.stop_at(self.now));
         }
