@@ -9,11 +9,10 @@ import operator
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn, SupportsIndex, cast
+from typing import Any, NamedTuple, NoReturn, SupportsIndex, cast
 
 _LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
 """Commands that show all things of a kind."""
@@ -51,8 +50,7 @@ class EngineFault(AckclockError):  # noqa: N818
         )
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing that is wrong with a scenario.
 
     `path` names the value as `--set` would (`links.L1.rate`; empty for the whole document).
@@ -71,7 +69,7 @@ class Problem:
 
     def to_json(self) -> dict[str, Any]:
         """Return the problem as a plain mapping with the fields of this class."""
-        return asdict(self)
+        return self._asdict()
 
     def _place(self) -> str:
         parts = [self.file] if self.file else []

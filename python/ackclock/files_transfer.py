@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import copy
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from ackclock import rate_files
@@ -25,8 +24,7 @@ MAX_BYTES = 2**32 - 1
 """The largest file: records hold sequence numbers of 32 bits, as TCP does."""
 
 
-@dataclass(frozen=True)
-class FileToSend:
+class FileToSend(NamedTuple):
     """A file that a flow sends: flow, file, its path as written in the scenario, and its size."""
 
     flow: str
@@ -58,8 +56,7 @@ class FileToSend:
         return f"{quote(self.flow, safe='+')}/{self.path.name}"
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A document that the simulator understands, the files of its flows, what is wrong with them.
 
     Attributes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.errors import AckclockError, flag_of, function_of, rendered, whole_number
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 _TURN_S = 0.05
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a run is. Times are simulated seconds, except `wall_s`, which the clock measured."""
 
     now_s: float

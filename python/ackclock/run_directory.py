@@ -8,18 +8,16 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock import locks
 from ackclock.errors import AckclockError, InputError, path_of
 from ackclock.files import SWEEP, require_folder_above, umask
 
 
-@dataclass(frozen=True)
-class _Files:
+class _Files(NamedTuple):
     """Names inside a run directory."""
 
     scenario: str = "scenario.yaml"
@@ -33,7 +31,7 @@ class _Files:
     lock: str = ".lock"
 
     def all(self) -> set[str]:
-        return set(astuple(self))
+        return set(self)
 
 
 FILES = _Files()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 5_000_000
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """What is printed of a run: flows, links (None for all), their order, and charts."""
 
     flows: list[str] | None

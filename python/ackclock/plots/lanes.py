@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import quantities
 from .palette import LineStyle
@@ -21,8 +20,7 @@ _MOST_RANKED = 10_000
 _MOST_NOTABLE = 500
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What a transmitter is like from a time on; `up` says whether its link works."""
 
     time_s: float
@@ -31,8 +29,7 @@ class State:
     up: bool
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(NamedTuple):
     """One transmitter of a link: the whole link if it is half duplex, else one direction of it.
 
     `states` has an entry for the start of the run and one for each change; `inner` says whether
@@ -52,8 +49,7 @@ class Lane:
     limit_packets: int | None
 
 
-@dataclass(frozen=True, order=True)
-class Interest:
+class Interest(NamedTuple):
     """How much there is to see at a transmitter, the more important first.
 
     Packets lost, mean queue (0 where it never exceeds a few packets), utilisation.

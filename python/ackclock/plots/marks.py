@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -65,7 +64,7 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
             changes = words.setdefault((after.time_s, lane.link), [])
             found = lanes.change(before, after, binary=view.binary_rates)
             changes += [word for word in found if word not in changes]
-        for state, then in pairwise([*lane.states, replace(lane.states[-1], time_s=view.end_s)]):
+        for state, then in pairwise([*lane.states, lane.states[-1]._replace(time_s=view.end_s)]):
             if not state.up:
                 down[lane.link, state.time_s, then.time_s] = None
     if not words:

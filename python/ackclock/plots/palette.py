@@ -35,7 +35,8 @@ _LOOK: ContextVar[str] = ContextVar("look", default="light")
 
 def __getattr__(name: str) -> Any:
     """Return a colour of the look in force, such as `palette.INK`."""
-    if name not in _look():
+    # Python asks for `__path__` when something is imported from here: no reason to read the looks.
+    if not name.isupper() or name not in _look():
         raise AttributeError(name)
     return _look()[name]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ackclock.metrics.records import Records
 
 
-@dataclass(frozen=True)
-class PathSpan:
+class PathSpan(NamedTuple):
     """A flow's path from its source to its destination during `[start_s, stop_s)`.
 
     `links` is empty while the routers have no complete path.
@@ -24,8 +22,7 @@ class PathSpan:
     links: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class RouteChange:
+class RouteChange(NamedTuple):
     """At `time_s`, `router` moved its traffic for `host` from `previous_link` to `link`."""
 
     time_s: float
@@ -35,8 +32,7 @@ class RouteChange:
     link: str
 
 
-@dataclass(frozen=True)
-class Hop:
+class Hop(NamedTuple):
     """From `start_s` to `stop_s`, `router` sends what is meant for `host` over `link`."""
 
     router: str

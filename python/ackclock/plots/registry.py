@@ -6,19 +6,17 @@ A line names its function as text, so that listing the plots loads no plotting l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ackclock.packaged import rows
 
 from .errors import unknown
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(NamedTuple):
     """A plot that can be asked for.
 
     Attributes:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ Series = tuple[Floats, Floats]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class Active:
+class Active(NamedTuple):
     """When a flow is active: from its start until it is finished or stopped, or the run ends."""
 
     start_s: float
@@ -73,9 +71,13 @@ class View:
         self.flows = _chosen("flow", flows, list(self._flow_of))
         self.flows_asked = flows is not None
         self.asked_links = None if links is None else _chosen("link", links, list(self._link_of))
-        self.flow_color = palette.flow_colors(list(self._flow_of), self.flows)
         if (begin := self.span[0]) >= self.end_s:
             raise PlotError(f"the run ends at {self.end_s:g} s: there is nothing after {begin:g} s")
+
+    @cached_property
+    def flow_color(self) -> dict[str, str]:
+        """The colour of each flow."""
+        return palette.flow_colors(list(self._flow_of), self.flows)
 
     @cached_property
     def measured(self) -> list[tuple[str, Measurement]]:

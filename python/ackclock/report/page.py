@@ -181,7 +181,7 @@ def _units(views: list[View]) -> dict[str, Any]:
             highest = max(highest, flow["goodput_bps"] or 0.0)
             longest = max(longest, (flow.get("rtt_s") or {}).get("max") or 0.0)
     rate = quantities.rate_unit(highest, binary=binary)
-    return {"rate": vars(rate), "rtt": vars(quantities.span_unit(longest))}
+    return {"rate": rate._asdict(), "rtt": quantities.span_unit(longest)._asdict()}
 
 
 def _run(

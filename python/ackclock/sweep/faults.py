@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ackclock.document import Document, Path, apply
@@ -101,11 +101,11 @@ class _Trace:
 def _placed(study: Design, problem: Problem, setting: Setting) -> Problem:
     """Return a problem at the place where its value is set."""
     if setting.option is not None:
-        return replace(problem, file=setting.option)
+        return problem._replace(file=setting.option)
     if study.file is None or setting.position is None:
-        return replace(problem, file=None)
+        return problem._replace(file=None)
     line, column = setting.position
-    return replace(problem, file=study.file.file, line=line, column=column)
+    return problem._replace(file=study.file.file, line=line, column=column)
 
 
 def _with_combination(study: Design, found: _Found) -> Problem:
@@ -120,4 +120,4 @@ def _with_combination(study: Design, found: _Found) -> Problem:
         return found.problem
     others = [f"{axis.name}: {choice.label}" for axis, choice in point if axis.name not in own]
     shown = ", ".join(others[:_MOST_AXES]) + (", ..." if len(others) > _MOST_AXES else "")
-    return replace(found.problem, message=f"{found.problem.message} (with {shown})")
+    return found.problem._replace(message=f"{found.problem.message} (with {shown})")

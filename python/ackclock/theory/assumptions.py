@@ -1,12 +1,11 @@
 """What a prediction takes into account."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ackclock.theory.errors import TheoryError
 
 
-@dataclass(frozen=True)
-class Assumptions:
+class Assumptions(NamedTuple):
     """Assumptions of a prediction; none of them has a free constant.
 
     Attributes:

@@ -1,8 +1,7 @@
 """Averages over a long run, predicted and measured."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock.results import Results
 from ackclock.theory.estimate import Averages, Estimate
@@ -18,8 +17,7 @@ _LEFT_OUT = 0.5
 """Share of the time at its start that no average has: flows begin there, and come to terms."""
 
 
-@dataclass(frozen=True)
-class MeasuredAverage:
+class MeasuredAverage(NamedTuple):
     """A predicted average next to the measured one.
 
     Attributes:
@@ -39,8 +37,7 @@ class MeasuredAverage:
         return None if self.measured is None else self.estimate.error(self.measured)
 
 
-@dataclass(frozen=True)
-class ComparedAverages:
+class ComparedAverages(NamedTuple):
     """Averages of flows that share queues, next to a run.
 
     Attributes:

@@ -1,7 +1,6 @@
 """A prediction next to a run."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock.errors import listed, must_have
 from ackclock.record_tables import sampled
@@ -35,8 +34,7 @@ FINISH_TOLERANCE = 0.01
 """The same, in relation to the duration of the flow: the larger one counts."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """One predicted and measured figure.
 
     Attributes:
@@ -98,8 +96,7 @@ class Figure:
         return known | ({"range": list(self.range)} if self.range else {})
 
 
-@dataclass(frozen=True)
-class ComparedPeriod:
+class ComparedPeriod(NamedTuple):
     """A period of the run next to the predicted one with the same flows.
 
     Attributes:
@@ -117,8 +114,7 @@ class ComparedPeriod:
     figures: list[Figure]
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A prediction next to a run.
 
     Attributes:
@@ -265,7 +261,7 @@ def _figures(
             measured = measures.queue_packets([queue], spans)
             label = queue_label(queue)
             figures.append(Figure("link-queue", label, "packets", state.data_packets, measured))
-    return [replace(f, range=period.ranges.get((f.quantity, f.subject))) for f in figures]
+    return [f._replace(range=period.ranges.get((f.quantity, f.subject))) for f in figures]
 
 
 def _finishes(prediction: Prediction, results: Results) -> list[Figure]:

@@ -13,7 +13,7 @@ the round trip, a flow sends
 A congestion control with exogenous losses (rate = k / RTT) has this form as well.
 """
 
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(NamedTuple):
     """Coefficients of one flow; see the module.
 
     Attributes:
@@ -40,8 +39,7 @@ class Demand:
     constant: float = 0.0
 
 
-@dataclass(frozen=True)
-class Demands:
+class Demands(NamedTuple):
     """Coefficients of all flows as arrays of shape (flows,)."""
 
     empty_s: Floats
@@ -55,8 +53,8 @@ class Demands:
         """Gather the coefficients of flows."""
         return cls(
             **{
-                field.name: np.array([getattr(d, field.name) for d in demands], dtype=np.float64)
-                for field in fields(Demand)
+                name: np.array([getattr(d, name) for d in demands], dtype=np.float64)
+                for name in Demand._fields
             }
         )
 

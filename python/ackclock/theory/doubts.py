@@ -1,7 +1,7 @@
 """Flows of which a prediction shows figures that are not judged, and why."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ackclock.theory.laws import LEAST_WINDOW, Law
 from ackclock.theory.network import FlowPath, Network
@@ -12,8 +12,7 @@ _NEGLIGIBLE = 0.02
 """Share of a rate that may depend on single packets without a word."""
 
 
-@dataclass(frozen=True)
-class Doubts:
+class Doubts(NamedTuple):
     """What speaks against the figures of a prediction."""
 
     begun_together: set[str]

@@ -28,8 +28,8 @@ solved for to full precision, by Newton's method and, where that fails, scipy.op
 single station needs no search: rates decrease with delay, and ever more slowly.
 """
 
-from dataclasses import dataclass
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,7 @@ _NEAR, _NEAREST = 1e-8, 1e-15
 """Where the search for the stations that bind ends at first, and where it has to go on."""
 
 
-@dataclass(frozen=True)
-class Equilibrium:
+class Equilibrium(NamedTuple):
     """Solution.
 
     Attributes:

@@ -1,11 +1,9 @@
 """What a model of averages over a long run says."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """An average over a long run, as a range.
 
     Attributes:
@@ -57,8 +55,7 @@ class Estimate:
         }
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A model of averages.
 
     Attributes:
@@ -74,8 +71,7 @@ class Model:
     holds_for: str
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a model gives for flows that share queues.
 
     Attributes:
@@ -91,8 +87,7 @@ class Outcome:
     repeat_s: float | None = None
 
 
-@dataclass(frozen=True)
-class Averages:
+class Averages(NamedTuple):
     """Estimates of flows that share queues.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Periods of a run and what was measured in their settled parts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class MeasuredPeriod:
+class MeasuredPeriod(NamedTuple):
     """A span of a run in which the same predicted flows were active.
 
     Attributes:

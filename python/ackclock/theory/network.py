@@ -6,10 +6,10 @@ the way back, with its ACKs. A visit costs the bits of the packet, and a packet 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,7 @@ WITHOUT_OWN_DROPS = ("droptail", "drop-head", "random-drop")
 """Queue disciplines that drop or mark nothing as long as there is room."""
 
 
-@dataclass(frozen=True)
-class Station:
+class Station(NamedTuple):
     """One queue with its transmitter.
 
     Attributes:
@@ -156,7 +155,7 @@ class Network:
             if time_ns is None:
                 time_ns = queue["limit_products"] * trips[place] // 1000
             limit = (station.rate_bps * time_ns + 4 * NS_PER_S) // (8 * NS_PER_S)
-            self.stations[place] = replace(station, limit_bytes=limit)
+            self.stations[place] = station._replace(limit_bytes=limit)
 
     def capacity(self) -> Floats:
         """Capacity of each station, bit/s; shape (stations,)."""

@@ -1,7 +1,7 @@
 """The state of a set of active flows: their equilibrium, or what given windows lead to."""
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ ROUNDS = 40
 """Rounds at most for what depends on its own result (see `ActiveFlows`)."""
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """Rates and waits of active flows.
 
     Attributes:
@@ -47,8 +46,7 @@ class State:
     windows: list[float | None]
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(NamedTuple):
     """The ends of what laws allow that rest in a whole range.
 
     Flows with a common bottleneck get shares of it as the packets that they keep in its queue, and
@@ -199,8 +197,7 @@ class ActiveFlows:
         given: list[float | None] | None,
     ) -> State:
         offset = crossing.sum(axis=(0, 1))
-        shifted = replace(
-            demands,
+        shifted = demands._replace(
             window=demands.window - unused,
             empty_s=demands.empty_s + offset,
             standing_s=demands.standing_s - offset,
@@ -290,7 +287,7 @@ class ActiveFlows:
         def demands(bases: list[float], end: int) -> list[Demand]:
             made = (law.demand(f, base) for (law, f), base in zip(pairs, bases, strict=True))
             return [
-                d if packets is None else replace(d, alpha=max(WEIGHTLESS, packets[end]))
+                d if packets is None else d._replace(alpha=max(WEIGHTLESS, packets[end]))
                 for d, packets in zip(made, kept, strict=True)
             ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock.theory.estimate import Averages
 
@@ -20,8 +20,7 @@ def queue_label(queue: tuple[str, str]) -> str:
     return queue[0] if queue[1] == "both" else " ".join(queue)
 
 
-@dataclass(frozen=True)
-class FlowState:
+class FlowState(NamedTuple):
     """A flow in the equilibrium of a period.
 
     Attributes:
@@ -45,8 +44,7 @@ class FlowState:
     own_queue_packets: float
 
 
-@dataclass(frozen=True)
-class QueueState:
+class QueueState(NamedTuple):
     """A queue (one direction of a link, or both of a half-duplex link) in a period.
 
     Attributes:
@@ -89,8 +87,7 @@ class Period:
         return any(queue.utilization > 1.0 - _FULL for queue in known)
 
 
-@dataclass(frozen=True)
-class FlowFacts:
+class FlowFacts(NamedTuple):
     """A flow over the whole run.
 
     Attributes:
@@ -116,8 +113,7 @@ class FlowFacts:
     segment_bytes: int
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(NamedTuple):
     """What the theory says about a scenario.
 
     Attributes:
@@ -154,19 +150,19 @@ class Prediction:
 
 
 def _flow_facts(facts: FlowFacts) -> dict[str, Any]:
-    kept = {k: v for k, v in vars(facts).items() if k not in ("path_queues", "segment_bytes")}
+    kept = {k: v for k, v in facts._asdict().items() if k not in ("path_queues", "segment_bytes")}
     return {**kept, "links": list(facts.links), "alternatives": [*map(list, facts.alternatives)]}
 
 
 def _period(period: Period) -> dict[str, Any]:
     links: dict[str, dict[str, Any]] = {}
     for (link, direction), queue in period.queues.items():
-        links.setdefault(link, {})[direction] = vars(queue)
+        links.setdefault(link, {})[direction] = queue._asdict()
     return {
         "start_s": period.start_s,
         "end_s": period.end_s,
         "settling_s": period.settling_s,
-        "flows": {name: vars(state) for name, state in period.flows.items()},
+        "flows": {name: state._asdict() for name, state in period.flows.items()},
         "links": links,
         "ranges": [
             {"quantity": quantity, "subject": subject, "low": low, "high": high}

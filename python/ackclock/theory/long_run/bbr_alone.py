@@ -23,8 +23,6 @@ minutes, are given as equal, and not judged. Where all measure the empty path at
 idles as with one flow: the least rate. With round trips above 200 ms nothing is judged.
 """
 
-from dataclasses import replace
-
 from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import Shared
 
@@ -105,7 +103,7 @@ def outcome(shared: Shared) -> Outcome | None:
         shared, names, payload, min(low, room), min(high, room), judged=reason is None
     )
     # All can measure the empty path at one time, or each at its own, while others fill the link.
-    together[0] = replace(together[0], low=_MARGIN * payload * probing_share(shared))
+    together[0] = together[0]._replace(low=_MARGIN * payload * probing_share(shared))
     remark = (
         f"{shared.station.link}: how several flows of BBR share a link changes for minutes: their "
         "rates are shown as equal, and not judged."

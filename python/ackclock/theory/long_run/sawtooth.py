@@ -31,7 +31,7 @@ lost again during recovery, after which the window falls twice (a retransmission
 the place that the next new packet needed): a run in which that is common is not judged.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,7 @@ _ACCURACY = 0.03
 """Reno's closed form meets kernels and simulators to this."""
 
 
-@dataclass(frozen=True)
-class Cycle:
+class Cycle(NamedTuple):
     """One cycle of the window.
 
     Attributes:

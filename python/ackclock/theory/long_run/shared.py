@@ -1,8 +1,7 @@
 """Flows that share one bottleneck, in the terms of the models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock.theory import conditions
 from ackclock.theory.network import FlowPath, Network, Station
@@ -18,8 +17,7 @@ RENO_LEFT = 0.5
 """Share of the window that Reno keeps after a loss."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A flow at the bottleneck.
 
     Attributes:
@@ -43,8 +41,7 @@ class Member:
         return float(self.cc["decrease"]) if self.kind == "cubic" else RENO_LEFT
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """Flows that share one bottleneck, and nothing else.
 
     Attributes:
