@@ -6,7 +6,7 @@ Sources are the whole project, so that links between pages are the same as in a 
 import os
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock import labs
 from ackclock.labs import writing
@@ -107,7 +107,17 @@ def _labs(app: Any) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+def _is_field(app: object, what: str, name: str, found: object, *_: object) -> bool | None:
+    """Leave out what Python says of each field of a named tuple: the text of the class has more."""
+    return True if isinstance(found, type(_Named.field)) else None
+
+
+class _Named(NamedTuple):
+    field: None
+
+
 def setup(app: Any) -> None:
     """Connect what Sphinx calls."""
     app.connect("builder-inited", _labs)
     app.connect("source-read", _fill)
+    app.connect("autodoc-skip-member", _is_field)
