@@ -94,8 +94,10 @@ class Program(Forked):
 
 def call(*arguments: str) -> None:
     """Do what `ackclock` does."""
+    from ackclock import imports
     from ackclock.cli.app import main
 
+    imports.spare()
     sys.argv = ["ackclock", *arguments]
     main()
 

@@ -55,6 +55,21 @@ def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_f
 
 
 @pytest.mark.slow
+def test_a_controller_gets_what_it_imports(tmp_path, small_file):
+    """Also a library that the program itself does without."""
+    program = """\
+import pandas
+import ackclock
+class Mine(ackclock.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd = float(pandas.Series([2, 4]).mean()) * self.segment
+"""
+    (tmp_path / "mine.py").write_text(program, encoding="utf-8")
+    cc = "flows.*.tcp.cc={kind: python, file: mine.py}"
+    assert "pandas" in _loaded(_COMMAND, tmp_path, "run", small_file, "--no-plots", "--set", cc)
+
+
+@pytest.mark.slow
 def test_a_run_without_plots_compiles_little(tmp_path, small_file):
     """A `dataclass` is compiled whenever it is loaded; forty of them were a tenth of such a run."""
     counted = _COMMAND.replace("*sys.modules", "*(c for m in list(sys.modules) for c in own(m))")
@@ -78,7 +93,7 @@ def test_plots_load_what_they_draw_with_and_no_more(tmp_path, small_file):
 
 @pytest.mark.slow
 def test_object_storage_is_loaded_where_it_is_used(tmp_path):
-    spared = "from ackclock.cli import imports; imports.spare(); import pyarrow.parquet\n"
+    spared = "from ackclock import imports; imports.spare(); import pyarrow.parquet\n"
     asked = "from ackclock.sweep import remote\nsystem, path = remote.require({!r})\n"
     asked += "assert (system.type_name, path) == ({!r}, {!r})\n"
     storage = asked.format(

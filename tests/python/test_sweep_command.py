@@ -276,6 +276,24 @@ def test_two_at_once_simulate_nothing_twice(slow):
     assert len(load("s")) == 60
 
 
+@pytest.mark.parametrize("others", [(), (".plan.parquet.k3_x1",), (".study.json.k3_x1",)])
+def test_a_folder_that_is_being_begun_is_no_strange_one(folder, sweep, others):
+    """Another process may be about to say what its study is; or it was ended before."""
+    place = folder / "sweeps" / "tests" / "grid"
+    for name in ("parts", "journal"):
+        (place / name).mkdir(parents=True)
+    for name in ("plan.parquet", *others):
+        (place / name).touch()
+    status, _, err = sweep("grid.yaml", "--workers", "1")
+    assert (status, "exists and holds no sweep" in err) == (2, True)  # no sweep without its lock
+    (place / "lock").touch()
+    (place / "mine.txt").touch()
+    assert sweep("grid.yaml", "--workers", "1")[0] == 2
+    (place / "mine.txt").unlink()
+    assert sweep("grid.yaml", "--workers", "1")[0] == 0
+    assert len(load("sweeps/tests/grid")) == 4
+
+
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done(slow):
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ackclock.cli import imports
+from ackclock import imports
 from ackclock.cli.declared import declare
 from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError, InputError

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ackclock import imports
 from ackclock.errors import save_as_utf8
 from ackclock.labs.questions import HIDDEN
 
@@ -42,6 +43,7 @@ class _RefusedError(PermissionError):
 
 def main() -> None:
     """Do the job on standard input."""
+    imports.spare()
     job = json.load(sys.stdin)
     place = Path.cwd()
     with suppress(OSError):

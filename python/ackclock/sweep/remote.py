@@ -76,7 +76,7 @@ def require(url: str) -> tuple[FileSystem, str]:
 
     file = _file(url)
     if file.startswith("s3://") and "pyarrow._s3fs" not in sys.modules:
-        # The program has spared it (`ackclock.cli.imports`); loaded so, it is also closed at exit.
+        # The program has spared it (`ackclock.imports`); loaded so, it is also closed at exit.
         importlib.reload(pyarrow.fs)
     if file.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in file:
         # Arrow tries for a quarter of an hour where nobody answers.

@@ -81,7 +81,7 @@ class Store:
         if not self.path.is_dir():
             raise InputError(f"{shown} exists and is not a folder; choose another with --out")
         if not self.exists():
-            if {entry.name for entry in self.path.iterdir()} - {LOCK}:
+            if not self._is_begun():
                 raise InputError(
                     f"{shown} exists and holds no sweep; it is left alone, "
                     "choose another place with --out"
@@ -94,6 +94,16 @@ class Store:
                 "--out, or continue here with --force: runs that both studies have are kept, and "
                 "the table becomes that of this study"
             )
+
+    def _is_begun(self) -> bool:
+        """Whether the folder holds no more than a sweep makes before it says what its study is.
+
+        It may be about to do so in another process, or was ended before.
+        """
+        names = {entry.name for entry in self.path.iterdir()}
+        unfinished = tuple(f".{name}." for name in (PLAN, STUDY))
+        others = {name for name in names if not name.startswith(unfinished)}
+        return not names or (LOCK in names and others <= {LOCK, PARTS, JOURNAL, PLAN})
 
     def identity(self) -> dict[str, Any]:
         """Return the study that this folder belongs to.

@@ -1,4 +1,7 @@
-"""What the program does not load, although its libraries would: it needs none of it."""
+"""What the program does not load, although its libraries would: it needs none of it.
+
+Programs of users that it runs, such as controllers, get what they import by name.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import gc
 import os
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 _HIDDEN = {
-    "pandas": "pyarrow takes half a second to load it wherever it is installed",
-    "mpl_toolkits.mplot3d": "matplotlib loads it for drawings in space",
+    "pandas": ("ackclock", "pyarrow"),  # half a second, wherever it is installed
+    "mpl_toolkits.mplot3d": ("matplotlib",),  # for drawings in space
 }
+"""Modules, and the packages whose code would load them on the way to something else."""
 
 _AT_FIRST = {"pyarrow._s3fs": "object storage loads it when it is used (`ackclock.sweep.remote`)"}
 
@@ -40,12 +45,21 @@ class _Spared:
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """Refuse what is hidden, and leave all else to the others."""
-        if name in _HIDDEN:
-            raise ModuleNotFoundError(f"not needed: {_HIDDEN[name]}", name=name)
+        if _asking() in _HIDDEN.get(name, ()):
+            raise ModuleNotFoundError("not needed here", name=name)
         if (later := self._at_first.pop(name, None)) is not None:
             raise ModuleNotFoundError(f"not needed yet: {later}", name=name)
         if name == "matplotlib.figure":
             _spare_manual()
+
+
+def _asking() -> str:
+    """Return the package whose code is importing something; compiled code counts to its caller."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    name = frame.f_globals.get("__name__", "") if frame else ""
+    return str(name).partition(".")[0]
 
 
 def _spare_manual() -> None:
