@@ -64,6 +64,25 @@ _HOMES = {
     "Study": "ackclock.sweep",
 }
 
+_PARTS = frozenset(
+    [
+        "conformance",
+        "export",
+        "gym",
+        "labs",
+        "log",
+        "measured",
+        "metrics",
+        "plots",
+        "report",
+        "sweep",
+        "tables",
+        "theory",
+        "widgets",
+    ]
+)
+"""Packages and modules that are loaded when they are named."""
+
 
 if not TYPE_CHECKING:  # a checker shall see the names above, and complain about others
 
@@ -76,8 +95,12 @@ if not TYPE_CHECKING:  # a checker shall see the names above, and complain about
             from importlib import import_module
 
             return getattr(import_module(_HOMES[name]), name)
+        if name in _PARTS:
+            from importlib import import_module
+
+            return import_module(f"ackclock.{name}")
         raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, "__version__"])
+    return sorted({*globals(), *_HOMES, *_PARTS, "__version__"})

@@ -34,6 +34,14 @@ class AckclockError(Exception):
 
     exit_code = 1
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is sent to another process: the words as they are, and all attributes."""
+        return _again, (type(self), self.args), dict(vars(self))
+
+
+def _again(kind: type[AckclockError], words: tuple[Any, ...]) -> AckclockError:
+    return kind.__new__(kind, *words)
+
 
 class InputError(AckclockError, ValueError):
     """Something given by the user is wrong: a name, an option, a file. Exit status 2."""

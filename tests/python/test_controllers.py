@@ -2,6 +2,7 @@
 
 import json
 import linecache
+import pickle
 import random
 import re
 import shlex
@@ -380,3 +381,43 @@ def test_each_class_has_its_own_name_in_tables_and_plots():
     assert found == ["Mine", "Other"]
     flow = {"tcp": {"cc": {**Scenario.from_dict(document(own)).model["flows"][0]["tcp"]["cc"]}}}
     assert heading.algorithm(flow) == "Mine"
+
+
+def test_a_method_that_is_no_event_is_reported_with_its_line(tmp_path):
+    program = """\
+import ackclock
+class Mine(ackclock.CongestionControl):
+    def on_acks(self, ack):
+        self.cwnd += self.segment
+    def on_loss(self, loss):
+        return self.on_my_own()
+    def on_my_own(self):
+        return self.cwnd / 2
+"""
+    (tmp_path / "mine.py").write_text(program, encoding="utf-8")
+    cc = {"kind": "python", "file": str(tmp_path / "mine.py")}
+    scenario = ackclock.Scenario.load("teach/sawtooth", [("flows.*.tcp.cc", cc)])
+    messages = {warning.message.rpartition("/")[2] for warning in scenario.warnings}
+    assert messages == {"mine.py:3: on_acks() is never called: there is no event of this name"}
+
+
+def test_a_class_within_a_function_is_refused():
+    class Mine(ackclock.CongestionControl):
+        def on_ack(self, ack):
+            self.cwnd += self.segment
+
+    with pytest.raises(ackclock.ScenarioError, match="Mine is defined within something else"):
+        ackclock.Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", Mine)
+
+
+@pytest.mark.parametrize("kind", [ackclock.ScenarioError, ControllerError])
+def test_errors_come_out_of_other_processes_as_they_were(kind):
+    if kind is ControllerError:
+        error = ControllerError("boom", "mine.py", 4, "F", 0.5)
+    else:
+        with pytest.raises(ScenarioError) as caught:
+            Scenario.load("teach/sawtooth", [("links.*.rate", "10")])
+        error = caught.value
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert (str(again), vars(again)) == (str(error), vars(error))

@@ -26,6 +26,59 @@ def source(**periods: Doc) -> Doc:
     return {"source": {"kind": "on-off", "rate": "1 Mbps", "write": "1000 B", **periods}}
 
 
+def test_a_flow_may_be_stopped_before_its_connection_is_open():
+    """Its SYN, the answer, or what a queue still holds of them, come to an end that is gone."""
+    for stop in ("50 ms", "150 ms"):
+        flows = [{"id": "F", "from": "A", "to": "B", "stop": stop}]
+        flows.append({"id": "G", "from": "A", "to": "B", "send": "100 kB"})
+        data = document({}, {"delay": "100 ms"}, stop={"at_latest": "5 s"})
+        results = run(Scenario.from_dict({**data, "flows": flows}))
+        assert results.summary["flows"]["F"]["bytes_delivered"] == 0
+        assert results.summary["flows"]["G"]["bytes_delivered"] == 100_000
+
+
+@pytest.mark.parametrize("kind", ["droptail", "codel"])
+def test_no_packet_waits_longer_than_the_run(kind):
+    """Of a packet that still waits at the end counts for how long it has waited."""
+    slows = {"rate": "1 Mbps", "changes": [{"at": "1 s", "rate": "1 kbps"}]}
+    for link in (slows, {"rate": "100 kbps"}):
+        cbr = {"udp": {"source": {"kind": "cbr", "rate": "1500 kbps", "write": "1000 B"}}}
+        queue = {"queue": {"kind": kind, "limit": "100 packets"}}
+        data = document(cbr, {**link, **queue}, stop={"when": "time", "at_latest": "5 s"})
+        results = run(Scenario.from_dict(data))
+        waits = results.summary["links"]["L"]["forward"]["queueing_delay_s"]
+        held = results.table("waiting").to_pandas()["time_s"]
+        started = results.table("transmissions").to_pandas()
+        longest = max((started["time_s"] - started["entered_s"]).max(), 5.0 - held.min())
+        assert waits["max"] == pytest.approx(longest, abs=1e-9)
+        assert waits["mean"] <= waits["max"] < 5.0
+
+
+@pytest.mark.parametrize("kind", ["sfq", "drr", "cake", "fq-codel", "fq-pie"])
+def test_a_limit_in_bytes_holds_where_packets_differ_in_size(kind):
+    """A large packet may take the place of several small ones."""
+    small = {"source": {"kind": "cbr", "rate": "1 Mbps", "write": "40 B"}}
+    large = {"source": {"kind": "cbr", "rate": "100 kbps", "write": "1500 B"}}
+    ends = {"from": "A", "to": "B"}
+    starts = {"kind": "uniform", "to": "100 ms"}
+    flows = [{"id": "S", **ends, "udp": small}]
+    flows.append({"id": "F", "count": 100, **ends, "start": starts, "udp": large})
+    queue = {"rate": "1 Mbps", "queue": {"kind": kind, "limit": "3000 B"}}
+    data = document({}, queue, stop={"when": "time", "at_latest": "2 s"}, record="none")
+    results = run(Scenario.from_dict({**data, "flows": flows}))
+    assert 1500 <= results.summary["links"]["L"]["forward"]["queue_bytes"]["max"] <= 3000
+
+
+@pytest.mark.parametrize("kind", ["tbf", "policer"])
+def test_a_bucket_that_holds_no_packet_is_refused(kind):
+    queue = {"kind": kind, "rate": "1 Mbps", "burst": "1000 B"}
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_dict(document({"send": "1 MB"}, {"forward": {"queue": queue}}))
+    (problem,) = caught.value.problems
+    assert problem.path.endswith("queue.burst")
+    assert problem.message.startswith("no packet ever fits: data packets of flow `F` have 1500 B")
+
+
 ZERO = {"kind": "fixed", "mean": "0 s"}
 FAST = {"sender": "classic", "recovery": "newreno", "segment": "536 B"}
 

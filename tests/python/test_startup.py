@@ -125,3 +125,9 @@ def test_python_does_not_look_for_garbage_at_the_end_of_the_program(tmp_path):
     kept = 'import atexit, gc\natexit.register(lambda: print("kept", gc.get_freeze_count()))\n'
     printed = _printed(kept + _COMMAND, tmp_path, "--version")
     assert int(printed.split("kept ")[1].split()[0]) > 1_000
+
+
+def test_parts_of_the_package_are_there_when_they_are_named(tmp_path):
+    """As the pages have it: `ackclock.conformance.check_cc(...)` after `import ackclock`."""
+    named = "import ackclock; ackclock.conformance.check_cc, ackclock.measured.read"
+    assert "ackclock.measured" in _loaded(_PROGRAM.format(named), tmp_path)

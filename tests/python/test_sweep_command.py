@@ -276,6 +276,42 @@ def test_two_at_once_simulate_nothing_twice(slow):
     assert len(load("s")) == 60
 
 
+_PRINTS = """
+import ackclock
+print("start 1 7")
+class Mine(ackclock.CongestionControl):
+    increase: float = 1.0
+    def on_ack(self, ack):
+        print("done x 1", self.cwnd)
+        self.cwnd += self.increase * self.segment * ack.newly_acked / self.cwnd
+"""
+
+
+def test_a_controller_that_prints_is_one_like_others(sweep, folder, ackclock, monkeypatch):
+    """It is beside the study, or in the current folder where `--set` names it."""
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    study = {
+        "base": "../small.json",
+        "set": {"flows.*.tcp.cc": {"kind": "python", "file": "mine.py"}},
+        "grid": {"more": {"path": "flows.*.tcp.cc.parameters.increase", "values": [1, 2]}},
+    }
+    (elsewhere / "prints.yaml").write_text(json.dumps(study), encoding="utf-8")
+    (elsewhere / "mine.py").write_text(_PRINTS, encoding="utf-8")
+    assert sweep("elsewhere/prints.yaml", "--out", "s")[0] == 0
+    assert load("s").table["status"].to_pylist() == ["done"] * 2
+    monkeypatch.chdir(elsewhere)
+    cc = "flows.*.tcp.cc={kind: python, file: mine.py}"
+    assert sweep("../grid.yaml", "--out", "t", "--set", cc)[0] == 0
+    assert ackclock("replicate", "../small.json", "-n", "2", "--set", cc)[0] == 0
+
+
+def test_what_an_axis_varies_cannot_be_set_for_all(sweep, folder):
+    status, _, err = sweep("grid.yaml", "--set", "links.L1.rate=1 Mbps")
+    assert status == 2
+    assert "the axis 'links.L1.rate' varies links.L1.rate" in err
+
+
 @pytest.mark.parametrize("others", [(), (".plan.parquet.k3_x1",), (".study.json.k3_x1",)])
 def test_a_folder_that_is_being_begun_is_no_strange_one(folder, sweep, others):
     """Another process may be about to say what its study is; or it was ended before."""

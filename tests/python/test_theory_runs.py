@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from ackclock import Scenario, run
+from ackclock import InputError, Scenario, run
 from ackclock.theory import compare, predict
 
 
@@ -175,3 +175,15 @@ def test_latecomers_over_equal_links_agree():
     comparison = agreement(fast_network(routers, links, ends, starts=["0 s", "15 s"], stop="40 s"))
     assert len(comparison.periods) == 2
     assert_agrees(comparison)
+
+
+def test_acks_of_no_length_wait_for_nobody():
+    scenario = Scenario.load("teach/sawtooth", [("flows.*.tcp.ack", "0 B")])
+    assert predict(scenario.model).flows
+
+
+def test_a_run_of_another_scenario_is_refused():
+    prediction = predict(Scenario.load("teach/cubic-bbr").model)
+    other = run(Scenario.load("teach/sawtooth", [("stop.at_latest", "1 s")]))
+    with pytest.raises(InputError, match="of 'teach/cubic-bbr', the run of 'teach/saw"):
+        compare(prediction, other)

@@ -30,6 +30,7 @@ mod held;
 mod line;
 mod managed;
 mod next;
+mod peaks;
 mod records;
 pub(crate) mod served;
 mod stats;
@@ -129,7 +130,7 @@ pub struct Channel {
     gated: bool,
     /// Packets that come are dropped.
     down: bool,
-    /// There are `waits`.
+    /// All `waits` are kept for a while, not only the longest ones.
     keeps_waits: bool,
     /// Packets may overtake each other on the wire.
     overtakes: bool,
@@ -242,7 +243,7 @@ impl Channel {
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
     pub fn keep_waits(&mut self, keep: usize) {
         self.keeps_waits = true;
-        self.waits = Some(Box::new(Waits::new(keep)));
+        self.waits.get_or_insert_default().keep(keep);
     }
 
     /// Propagation delay.
@@ -459,7 +460,10 @@ impl Channel {
         if wait > Time::ZERO {
             stats.wait_ns += u128::from(wait.as_ns());
             stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size());
-            stats.wait_max = stats.wait_max.max(wait);
+            if wait > stats.wait_max {
+                stats.wait_max = wait;
+                self.waits.get_or_insert_default().peaks.add(entered, start);
+            }
         }
         if self.keeps_waits
             && let Some(waits) = &mut self.waits

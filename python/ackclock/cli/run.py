@@ -62,7 +62,8 @@ def run(
     """Simulate a scenario, print a summary and draw plots.
 
     Writes a run directory: the resolved scenario, summary.json, records (records/*.parquet), plots,
-    log.txt, and received files (received/). Exit status 1 if a file arrives altered or incomplete.
+    log.txt, and received files (received/). Exit status 1 if a file arrives altered or incomplete,
+    or if stop.events or stop.max_packets abort the run.
 
     Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the scenario's
     record.limit end the run early; the results so far are kept and marked as unfinished. The exit
@@ -130,8 +131,13 @@ def run(
         _report(chosen, results, place, plots, shown, again, missing)
     if isinstance(stopped, RunInterrupted):
         raise typer.Exit(130)
-    if stopped is not None or _altered(chosen, results):
+    aborted = results.summary["stop_reason"] in _ABORTED
+    if stopped is not None or aborted or _altered(chosen, results):
         raise typer.Exit(1)
+
+
+_ABORTED = {"too-many-events", "too-many-packets"}
+"""Reasons that end a run where the scenario calls it a fault."""
 
 
 def _altered(scenario: Scenario, results: Results) -> bool:

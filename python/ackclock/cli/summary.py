@@ -47,15 +47,16 @@ def print_summary(
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
     _print_head(console, summary, head)
-    _print_flows(console, summary["flows"], flows)
+    _print_flows(console, summary, flows)
     _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
 def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
     print_title(console, summary["scenario"], head)
+    stopped = any(flow.get("stopped_s") is not None for flow in summary["flows"].values())
     ends = {
-        "flows-complete": "all flows are complete",
+        "flows-complete": "all flows are complete" + " or stopped" * stopped,
         "time": "the time is up",
         "stalled": "[bold red]stalled: no event is left, and flows are unfinished[/bold red]",
         "too-many-events": "[bold red]more events than `stop.events` allows; what follows is a "
@@ -86,9 +87,8 @@ def _counted(warmup_s: float, end_s: float) -> str:
     )
 
 
-def _print_flows(
-    console: Console, flows: Mapping[str, dict[str, Any]], wanted: Sequence[str] | None
-) -> None:
+def _print_flows(console: Console, summary: dict[str, Any], wanted: Sequence[str] | None) -> None:
+    flows: Mapping[str, dict[str, Any]] = summary["flows"]
     names = list(flows if wanted is None else wanted)
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
     # Once through all: of very many, each is read when it is asked for.
@@ -107,7 +107,7 @@ def _print_flows(
     print_fitting(console, _flow_columns(parts), rows, without=_FLOWS_WITHOUT)
     if left_out:
         console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
-        _print_all(console, len(flows), values)
+        _print_all(console, len(flows), values, summary["totals"]["goodput_bps"])
     console.print()
     _print_files(console, files)
 
@@ -139,15 +139,21 @@ def _flow_cells(name: str, flow: dict[str, Any], parts: Sequence[str]) -> list[C
     ]
 
 
-def _print_all(console: Console, flows: int, values: Mapping[str, list[float]]) -> None:
-    """Print what all flows got together, and how it differs between them."""
+def _print_all(
+    console: Console, flows: int, values: Mapping[str, list[float]], goodput_bps: float | None
+) -> None:
+    """Print what all flows got together, and how it differs between them.
+
+    Goodputs of flows are over different times, and have no sum: `goodput_bps` is that of all.
+    """
     shown = table(f"All {flows} flows", ">Least", ">Median", ">Most", ">Mean", ">Total")
     for title, key, written, has_total in _QUANTITIES:
         column = sorted(values[key])
         if not column:
             continue
-        count, total = len(column), sum(column)
-        cells = [column[0], column[(count - 1) // 2], column[-1], total / count]
+        count = len(column)
+        total = sum(column) if key != "goodput_bps" else goodput_bps
+        cells = [column[0], column[(count - 1) // 2], column[-1], sum(column) / count]
         label = title if count == flows else f"{title} (of {count})"
         shown.add_row(label, *map(written, cells), written(total) if has_total else figures.NONE)
     console.print()

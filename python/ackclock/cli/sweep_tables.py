@@ -94,7 +94,11 @@ def print_status(console: Console, plan: Plan, place: Path, found: Outlook, *, b
     from ackclock.sweep import load
     from ackclock.sweep.store import Store
 
-    parts = [f"{found.done} done", f"{found.failed} failed", f"{found.missing} missing"]
+    parts = [
+        f"{found.done - found.failed} done",
+        f"{found.failed} failed",
+        f"{found.missing} missing",
+    ]
     where = "a sweep is running here" if busy else "no sweep is running here"
     console.print(f"{', '.join(parts)}  ({escape(str(place))}: {where})")
     if found.missing and found.left_s is not None:

@@ -7,8 +7,10 @@ to ask for the time. What the lint does not see, the check of two runs may.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+
+from ackclock.errors import listed
 
 _UNREPEATABLE = {
     "random": "draws from a generator that the scenario's seed does not set",
@@ -72,6 +74,25 @@ def unanswered(tree: ast.Module) -> list[Flaw]:
     hint = "return the new threshold, as in `return self.cwnd / 2`; to ignore losses, leave it out"
     message = "on_loss() neither returns a threshold nor sets self.cwnd: a loss has no effect"
     return [Flaw(one.lineno, message, hint) for one in methods if not _acts(one)]
+
+
+def uncalled(tree: ast.Module, events: Collection[str]) -> list[Flaw]:
+    """Return each method that is called as events are, `on_...`, and is none, nor called here.
+
+    Args:
+        tree: The program.
+        events: Names of the methods that the engine calls.
+    """
+    nodes = list(ast.walk(tree))
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    kinds = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    methods = [one for kind in kinds for one in kind.body if isinstance(one, ast.FunctionDef)]
+    return [
+        Flaw(one.lineno, f"{one.name}() is never called: there is no event of this name", hint)
+        for one in methods
+        if one.name.lower().startswith("on_") and one.name not in {*events, *used}
+        for hint in [f"events: {listed(sorted(events))}"]
+    ]
 
 
 def _acts(method: ast.FunctionDef) -> bool:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ackclock.controllers import CongestionControl, Program, QueueDiscipline
-from ackclock.controllers.lint import flaws, unanswered
+from ackclock.controllers.lint import flaws, unanswered, uncalled
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
 from ackclock.errors import save_as_utf8
@@ -72,7 +72,10 @@ def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[
         if flaw.unrepeatable:
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
-    for flaw in unanswered(tree):
+    from ackclock.controllers import OURS
+
+    events = {name for kind in OURS for name in vars(kind) if name.startswith("on_")}
+    for flaw in (*unanswered(tree), *uncalled(tree, events)):
         message = f"{cc['origin']}:{flaw.line}: {flaw.message}"
         yield document.problem(place, message, hint=flaw.hint)
 
@@ -203,6 +206,12 @@ def _text_of(kind: type) -> tuple[str, str]:
     if kind.__module__ == "controller":
         return "".join(lines), file
     statements = ast.parse("".join(lines)).body
+    if not any(kind.__name__ in _bound(statement) for statement in statements):
+        raise ProgramError(
+            f"the class {kind.__name__} is defined within something else, such as a function: "
+            "what it needs of its surroundings cannot be stored with a run",
+            hint="move it to the top level of its file",
+        )
     needed, left = {kind.__name__}, [kind.__name__]
     kept: dict[int, ast.stmt] = {}
     while left:

@@ -76,12 +76,14 @@ def _usual(run: Results) -> list[str]:
 def _others(view: View) -> str:
     """What is said of the flows that a page has not, all together."""
     flows, here = view.summary["flows"], set(view.flows)
-    others = [flow["goodput_bps"] for name, flow in flows.items() if name not in here]
+    others = [flow["bytes_delivered"] for name, flow in flows.items() if name not in here]
     if not others:
         return ""
-    rate = quantities.rate(sum(filter(None, others)), binary=view.binary_rates)
+    # Their goodputs are over different times, and have no sum.
+    every = sum(flow["bytes_delivered"] for flow in flows.values())
+    share = f", with {sum(others) / every:.0%} of the data" if every else ""
     shown = f"{len(view.flows):,} of {len(flows):,} flows are shown"
-    return f"{shown}; the other {len(others):,} have {rate} together. "
+    return f"{shown}; there are {len(others):,} others{share}. "
 
 
 def _read(name: str) -> str:

@@ -95,6 +95,15 @@ class Design:
         chosen = axes.point(self.dimensions, point)
         return [*self.settings, *(setting for _, choice in chosen for setting in choice.settings)]
 
+    def _placed(self, setting: Setting) -> Any:
+        """Return what is set: files start beside the study, those of `--set` where one is."""
+        beside = Path(self.file.file).parent if self.file and self.file.file else self.folder
+        start = Path() if setting.option else beside
+        if not self._may_name_files or start.resolve() == self.folder.resolve():
+            return setting.value
+        found = {setting.path.rpartition(".")[2]: setting.value}
+        return next(iter(_files_from(start.absolute(), found).values()))
+
     def document_of(self, point: int) -> dict[str, Any]:
         """Return the document of a combination, files replaced by their sizes, nothing recorded.
 
@@ -104,13 +113,27 @@ class Design:
         """
         data = json.loads(self.base_text)
         for setting in self.settings_of(point):
-            apply(data, setting.path, setting.value)
+            apply(data, setting.path, self._placed(setting))
         if self._may_name_files:
-            prepared = files_transfer.prepare(Document(data), self.folder)
+            document = Document(data)
+            document.overrides = self.base.overrides  # their files start in the current folder
+            prepared = files_transfer.prepare(document, self.folder)
             if prepared.problems:
                 raise ScenarioError(prepared.problems)
             data = prepared.document.data
         return {**data, "record": "none"}
+
+
+def _files_from(start: Path, value: Any) -> Any:
+    """Return a value in which relative paths of files start at a folder."""
+    if isinstance(value, dict):
+        return {
+            key: str(start / inner)
+            if key == "file" and isinstance(inner, str) and not inner.startswith("~")
+            else _files_from(start, inner)
+            for key, inner in value.items()
+        }
+    return [_files_from(start, one) for one in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,17 @@ class Study(Design):
         _load_base(study, reader, place)
         study._take(reader, root, name or _stem(place), title)
         study.settings += tuple(_outside(path_, value) for path_, value in pairs)
+        study._require_free(pairs)
         return study
+
+    def _require_free(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        """Check that no axis varies what is set from outside: its values would win."""
+        for axis in (axis for dimension in self.dimensions for axis in dimension.axes):
+            varied = {setting.path for choice in axis.choices for setting in choice.settings}
+            for path in (path for path, _ in pairs if path in varied):
+                raise InputError(
+                    f"the axis '{axis.name}' varies {path}: a value set for all runs has no effect"
+                )
 
     def _take(self, reader: Grammar, root: Any, name: str, title: str | None) -> None:
         """Read what is varied, and raise if anything is wrong with the study."""

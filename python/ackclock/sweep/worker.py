@@ -15,7 +15,6 @@ import json
 import os
 import queue
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -23,25 +22,43 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ackclock import _core, locks
-from ackclock.errors import InputError
+from ackclock.errors import InputError, whole_number
 from ackclock.sweep import figures
+
+
+class _Receipts:
+    """Where receipts go: standard output, until programs of users might print something there."""
+
+    descriptor = 1
 
 
 def main() -> None:
     """Work until the input ends."""
+    orders = _take_streams()
     # Ctrl-C is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     batches: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(batches,), daemon=True).start()
+    threading.Thread(target=_listen, args=(orders, batches), daemon=True).start()
     while True:
         work(json.loads(batches.get()))
 
 
-def _listen(batches: queue.SimpleQueue[str]) -> None:
-    for line in sys.stdin:
+def _take_streams() -> IO[str]:
+    """Keep input and output for orders and receipts: a controller that prints, prints nowhere."""
+    orders = os.fdopen(os.dup(0), encoding="utf-8")
+    _Receipts.descriptor = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+    return orders
+
+
+def _listen(orders: IO[str], batches: queue.SimpleQueue[str]) -> None:
+    for line in orders:
         batches.put(line)
     os._exit(0)
 
@@ -93,7 +110,11 @@ def parted(runs: list[Any], count: int) -> tuple[list[Any], list[Any]]:
 
 def check_limit(limit: int | None) -> None:
     """Check that this system can limit the memory of processes, if that is asked for."""
-    if limit is not None and find_spec("resource") is None:
+    if limit is None:
+        return
+    if whole_number("memory_limit", limit) <= 0:
+        raise InputError(f"memory_limit is {limit}: take a number of bytes above 0")
+    if find_spec("resource") is None:
         raise InputError("this system cannot limit the memory of a process; leave the limit out")
 
 
@@ -142,8 +163,7 @@ def note(log: int, notes: Sequence[tuple[object, ...]]) -> None:
 
 def report(*lines: str) -> None:
     """Write lines to the parent."""
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
+    append(_Receipts.descriptor, ("\n".join(lines) + "\n").encode())
 
 
 def entry(*words: object) -> bytes:

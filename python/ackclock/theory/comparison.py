@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ackclock.errors import listed, must_have
+from ackclock.errors import InputError, listed, must_have
 from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.averaged import ComparedAverages, averaged
@@ -190,6 +190,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         information. Averages of flows without an equilibrium have the accuracy of their model.
         Where a law is at rest in a whole range, the range is tolerated as well.
 
+    Raises:
+        InputError: the run has other flows than the prediction.
+
     Example:
         >>> import ackclock
         >>> from ackclock.theory import compare, predict
@@ -199,6 +202,11 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     """
     must_have(prediction, "periods", name="prediction", wanted="what `predict` returns")
     must_have(results, "summary", "tables")
+    if prediction.flows.keys() != results.summary["flows"].keys():
+        raise InputError(
+            f"the prediction is of '{prediction.scenario}', the run of "
+            f"'{results.summary['scenario']}', which has other flows"
+        )
     notes = list(prediction.notes)
     measures = Measures(results, prediction)
     predicted = list(prediction.periods)

@@ -1,5 +1,6 @@
 //! The end of a run, or of its warm-up: counters are brought to the last moment.
 
+use super::peaks::Peaks;
 use super::{Channel, Service};
 use crate::counts::ChannelCounts;
 use crate::slots::{Entry, Slots};
@@ -10,13 +11,17 @@ impl Channel {
     /// Ends the run.
     pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
         match self.service {
-            Service::Events => self.foresee_waits(slots),
+            Service::Events => {
+                let longest = self.longest_until(now, slots);
+                self.waits.get_or_insert_default().peaks = Peaks::over(longest);
+                self.foresee_waits(slots);
+            }
             _ => self.settle(now, slots, recorder),
         }
         self.count(now, slots, Some(recorder));
     }
 
-    /// The longest wait is that of all packets that entered, as in a fused channel.
+    /// The longest wait that the digest knows is that of all packets that entered, as in a fused channel.
     fn foresee_waits(&mut self, slots: &Slots) {
         let (mut start, mut carry) = (self.next_start, self.carry);
         for Entry { time, packet } in self.waiting(slots) {
@@ -112,7 +117,12 @@ impl Channel {
                 served.since_mark = Some((now, Time::ZERO));
                 stats.wait_max
             }
-            None => std::mem::take(&mut stats.wait_max),
+            None => {
+                if let Some(waits) = &mut self.waits {
+                    waits.peaks = Peaks::default();
+                }
+                std::mem::take(&mut stats.wait_max)
+            }
         };
         (counts, (most, longest))
     }
@@ -127,13 +137,20 @@ impl Channel {
         }
     }
 
-    /// Longest wait of a packet that has entered, since the mark if there was one.
+    /// Longest wait until now of a packet that has entered, since the mark if there was one. To be asked after
+    /// [`Channel::close`].
     pub fn longest_wait(&self, now: Time) -> Time {
+        self.waits.as_ref().map_or(Time::ZERO, |waits| waits.peaks.longest(now))
+    }
+
+    /// The same where it is served by events.
+    fn longest_until(&self, now: Time, slots: &Slots) -> Time {
         let since = self.served.as_ref().and_then(|served| served.since_mark);
         let (mark, longest) =
             since.map_or((None, self.stats.wait_max), |(at, own)| (Some(at), own));
-        let kept = self.kept_packets();
-        let counted = kept.iter().filter(|held| mark.is_none_or(|mark| held.entered > mark));
-        counted.map(|held| held.sojourn(now)).max().map_or(longest, |kept| kept.max(longest))
+        let waiting = self.waiting(slots).into_iter().map(|entry| entry.time);
+        let entered = waiting.chain(self.kept_packets().into_iter().map(|held| held.entered));
+        let counted = entered.filter(|entered| mark.is_none_or(|mark| *entered > mark));
+        counted.map(|entered| now.since(entered)).max().map_or(longest, |wait| wait.max(longest))
     }
 }

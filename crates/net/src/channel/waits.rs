@@ -1,20 +1,23 @@
-//! Recent waits in a queue, for routing protocols that measure delay.
+//! Recent waits in a queue, for routing protocols that measure delay, and the longest ones.
 
+use super::peaks::Peaks;
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
-/// Waits of the packets that started last.
-#[derive(Debug, Clone)]
+/// Waits of the packets that started last, and the longest ones.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Waits {
     /// (start of transmission, wait), oldest first.
     recent: VecDeque<(Time, Time)>,
     /// How many to keep beyond those that have not started.
     keep: usize,
+    /// The longest ones, whether or not others are kept.
+    pub peaks: Peaks,
 }
 
 impl Waits {
-    pub(super) fn new(keep: usize) -> Self {
-        Self { recent: VecDeque::new(), keep }
+    pub(super) fn keep(&mut self, count: usize) {
+        self.keep = count;
     }
 
     /// A packet entered and will start, or has started.

@@ -392,9 +392,6 @@ impl Store for Cake {
             (shaper.next, shaper.rest) = (now, 0);
         }
         let size = held.size();
-        let fits = idle
-            || (self.limit.has_room(self.packets, self.bytes, size)
-                && self.bytes + size <= self.memory);
         let hosts = self.hosts_of(&held);
         let index = self.lane_of(held.packet.flow());
         let set = self.lanes[index].set;
@@ -418,7 +415,7 @@ impl Store for Cake {
             }
             Set::Sparse | Set::Bulk => {}
         }
-        if !fits {
+        while !idle && !(self.limit.holds(self.packets, self.bytes) && self.bytes <= self.memory) {
             self.drop_from_longest(now, fates);
         }
     }

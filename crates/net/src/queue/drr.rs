@@ -103,7 +103,6 @@ impl Drr {
 
 impl Store for Drr {
     fn enqueue(&mut self, _now: Time, held: Held, idle: bool, fates: &mut Fates) {
-        let fits = idle || self.limit.has_room(self.packets, self.bytes, held.size());
         let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
         let lane = &mut self.lanes[index as usize];
         if lane.fifo.is_empty() {
@@ -112,7 +111,7 @@ impl Store for Drr {
         lane.fifo.push(held);
         self.packets += 1;
         self.bytes += held.size();
-        if !fits {
+        while !idle && !self.limit.holds(self.packets, self.bytes) {
             self.steal(fates);
         }
     }

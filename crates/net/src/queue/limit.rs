@@ -38,6 +38,11 @@ impl Limit {
         if self.in_bytes { bytes + size <= self.most } else { u64::from(packets) < self.most }
     }
 
+    /// Whether so many may wait.
+    pub fn holds(&self, packets: u32, bytes: u64) -> bool {
+        if self.in_bytes { bytes <= self.most } else { u64::from(packets) <= self.most }
+    }
+
     /// The same for a queue.
     pub fn has_room_in(&self, fifo: &Fifo, size: u64) -> bool {
         self.has_room(fifo.packets(), fifo.bytes(), size)

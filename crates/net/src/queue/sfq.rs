@@ -146,11 +146,10 @@ impl Store for Sfq {
         if !idle && self.lanes[index as usize].fifo.packets() >= self.depth {
             return fates.drop(held, drop_reason::QUEUE_FULL);
         }
-        let fits = idle || self.limit.has_room(self.packets, self.bytes, held.size());
         self.put(held);
         self.packets += 1;
         self.bytes += held.size();
-        if !fits {
+        while !idle && !self.limit.holds(self.packets, self.bytes) {
             self.drop_from_longest(fates);
         }
     }

@@ -131,8 +131,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let packet = parcel.open();
         let index = packet.flow();
         let flow = &mut self.net.flows[index as usize];
-        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
-            unreachable!("only reliable flows have a handshake")
+        let tcp = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            // Cut off before its connection was open: neither end answers any more.
+            Endpoint::Stopped(_) => return,
+            Endpoint::Udp(_) => unreachable!("only reliable flows have a handshake"),
         };
         if packet.goes_back() {
             let rtt = tcp.connection.on_answer(self.now, packet.stamp);

@@ -27,7 +27,7 @@ pub(super) fn resolve(scenario: &mut Scenario, problems: &mut Problems) {
     }
     if let Some(link) = by_product.filter(|_| scenario.routing.kind != "shortest-path") {
         let fault = Fault::new("a multiple of the BDP needs routes that are known beforehand")
-            .hint("`limit: 50 ms` says how long the buffer takes to drain; or use static routes");
+            .hint("`limit: 50 ms` says how long the buffer takes to drain; or use `routing: shortest-path`");
         let path = Path::default().key("links").index(link).key("queue").key("limit");
         return problems.add(&path, &Value::Null, fault);
     }

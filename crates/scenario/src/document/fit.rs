@@ -10,7 +10,7 @@ use super::problems::{Fault, Path, Problems};
 use crate::model::{Direction, Node, Scenario, Transport};
 use ackclock_net::queue::Queue;
 use ackclock_net::source::write_sizes;
-use ackclock_units::param::Value as Setting;
+use ackclock_units::param::{Chosen, Value as Setting};
 use ackclock_units::quantity::Quantity;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -198,14 +198,15 @@ impl Checker<'_, '_> {
         (0..2).all(|side| self.takes(link, side, size))
     }
 
-    /// Whether the queue can hold a packet of this size at all.
+    /// Whether the queue, and the bucket of one that has a bucket, can hold a packet of this size at all.
     ///
     /// A limit of zero means no waiting room, and is meant; a smaller one than a packet is not.
     fn takes(&self, link: usize, side: usize, size: u64) -> bool {
         let chosen = &self.side(link, side).queue;
         let size16 = u16::try_from(size).unwrap_or(u16::MAX);
         let room = chosen.optional_int("limit_bytes").unwrap_or(0);
-        Queue::takes_when_empty(chosen, size16) && (room == 0 || room >= size)
+        let has_room = Queue::takes_when_empty(chosen, size16) && (room == 0 || room >= size);
+        has_room && bucket(chosen).is_none_or(|burst| burst >= size)
     }
 
     fn report(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
@@ -215,8 +216,11 @@ impl Checker<'_, '_> {
             return;
         }
         let chosen = &self.side(link, side).queue;
-        let limit = match (chosen.optional_int("limit_bytes"), chosen.optional_int("limit_packets"))
-        {
+        let burst = bucket(chosen).filter(|burst| *burst < size);
+        let limit = match (
+            burst.or(chosen.optional_int("limit_bytes")),
+            chosen.optional_int("limit_packets"),
+        ) {
             (Some(bytes), _) => Quantity::Size(bytes),
             (None, packets) => Quantity::Packets(packets.unwrap_or(0)),
         };
@@ -228,17 +232,24 @@ impl Checker<'_, '_> {
         };
         let strict =
             chosen.find("admission").is_some_and(|rule| *rule == Setting::Word("strict".into()));
-        let hint = if strict {
+        let hint = if burst.is_some() {
+            "the bucket has to hold a whole packet"
+        } else if strict {
             "with `admission: strict` a packet must leave room over"
         } else {
             "`limit: 0 packets` makes a link without waiting room"
         };
         let path = Path::default().key("links").index(link);
         let path = if side == 1 { path.key("backward") } else { path };
-        let path = path.key("queue").key("limit");
+        let path = path.key("queue").key(if burst.is_some() { "burst" } else { "limit" });
         let list = if sure { &mut *self.problems } else { &mut *self.warnings };
         list.add(&path, &Value::from(limit.to_string()), Fault::new(message).hint(hint));
     }
+}
+
+/// Bytes of the token bucket of a queue, if it has one.
+fn bucket(chosen: &Chosen) -> Option<u64> {
+    chosen.optional_int("burst_bytes")
 }
 
 /// What is sent, by size.

@@ -1,5 +1,6 @@
 """Flows that share one bottleneck, in the terms of the models."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -162,7 +163,9 @@ def _bottleneck(network: Network, flow: FlowPath) -> Station | None:
 
 def _acks_wait(network: Network, flow: FlowPath, rate: float) -> bool:
     """Whether the way back could be too slow for an ACK of each packet of the bottleneck."""
-    slowest = min(network.stations[place].rate_bps for place in flow.ack_visits)
+    # ACKs of no length visit nothing.
+    rates = (network.stations[place].rate_bps for place in flow.ack_visits)
+    slowest = min(rates, default=math.inf)
     return flow.ack_bits * rate > slowest
 
 
