@@ -421,3 +421,24 @@ def test_errors_come_out_of_other_processes_as_they_were(kind):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+GAIN = 1.0
+
+
+class Gaining(ackclock.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd += GAIN * self.segment * ack.newly_acked / self.cwnd
+
+
+def test_what_differs_from_the_text_of_a_class_is_refused(monkeypatch):
+    """Runs use the text, so that they can be repeated: they would be the same without a word."""
+    sawtooth = Scenario.load("teach/sawtooth")
+    assert sawtooth.set("flows.*.tcp.cc", Gaining).flows
+    with monkeypatch.context() as changed:
+        changed.setitem(globals(), "GAIN", 3.0)
+        with pytest.raises(ScenarioError, match=r"GAIN is 3\.0 now, and 1\.0 in the file"):
+            sawtooth.set("flows.*.tcp.cc", Gaining)
+    monkeypatch.setattr(Gaining, "on_ack", lambda self, ack: None)
+    with pytest.raises(ScenarioError, match="on_ack of Gaining has been replaced"):
+        sawtooth.set("flows.*.tcp.cc", Gaining)

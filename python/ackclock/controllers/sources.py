@@ -6,7 +6,9 @@ import ast
 import copy
 import json
 import linecache
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -225,6 +227,7 @@ def _text_of(kind: type) -> tuple[str, str]:
     for statement in statements:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             kept[id(statement)] = statement
+    _require_same(kind, [one for one in statements if id(one) in kept])
     text = [""] * len(lines)
     for statement in kept.values():
         decorators = getattr(statement, "decorator_list", [])
@@ -232,6 +235,42 @@ def _text_of(kind: type) -> tuple[str, str]:
         text[first - 1 : statement.end_lineno] = lines[first - 1 : statement.end_lineno]
     joined = "".join(line if line.endswith("\n") else line + "\n" for line in text)
     return joined.rstrip() + "\n", Path(file).name
+
+
+def _require_same(kind: type, statements: Sequence[ast.stmt]) -> None:
+    """Check that what the text says still holds: it is the text that runs use.
+
+    Looked at are constants of the module, and the methods that the class defines.
+    """
+    said: dict[str, Any] = {}
+    defined: list[ast.FunctionDef] = []
+    for statement in statements:
+        said |= dict.fromkeys(_bound(statement), _UNKNOWN)
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            with suppress(ValueError):
+                said |= dict.fromkeys(_bound(statement), ast.literal_eval(statement.value))
+        elif isinstance(statement, ast.ClassDef) and statement.name == kind.__name__:
+            defined = [one for one in statement.body if isinstance(one, ast.FunctionDef)]
+    module = sys.modules.get(kind.__module__)
+    here = vars(module) if module else {}
+    for name, value in said.items():
+        if value is not _UNKNOWN and name in here and here[name] != value:
+            raise ProgramError(
+                f"{name} is {here[name]!r} now, and {value!r} in the file of {kind.__name__}: runs "
+                "use what the file has",
+                hint="make it a parameter: `gain: float = 1.0` in the class, then `Mine(gain=2)`",
+            )
+    for one in (one for one in defined if not one.decorator_list):
+        method = vars(kind).get(one.name)
+        if isinstance(method, FunctionType) and method.__code__.co_firstlineno != one.lineno:
+            raise ProgramError(
+                f"{one.name} of {kind.__name__} has been replaced, and runs use the class as its "
+                "file has it",
+                hint="write a class with the other method, or derive one",
+            )
+
+
+_UNKNOWN = object()
 
 
 def _bound(statement: ast.stmt) -> set[str]:
