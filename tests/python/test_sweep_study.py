@@ -142,7 +142,7 @@ def test_bases_are_files_names_and_inline_scenarios(study_file, tmp_path, monkey
 
 def test_settings_and_overrides_come_before_the_axes(study_file):
     text = "{base: small.json, set: {seed: 7}, grid: {links.L1.rate: [5 Mbps]}}"
-    study = study_file(text, ("flows.F1.send", "1 KB"), ("links.L1.rate", "1 Mbps"))
+    study = study_file(text, ("flows.F1.send", "1 KB"), ("links.*.rate", "1 Mbps"))
     found = json.loads(study.plan(1).document(0))
     assert found["seed"] == 7
     assert found["flows"][0]["send"] == "1 KB"

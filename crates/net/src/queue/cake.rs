@@ -317,6 +317,10 @@ impl Cake {
         ((self.quantum + rest) / most) as i64
     }
 
+    fn is_too_long(&self) -> bool {
+        self.bytes > self.memory || !self.limit.holds(self.packets, self.bytes)
+    }
+
     /// The queue with most bytes loses its head.
     fn drop_from_longest(&mut self, now: Time, fates: &mut Fates) {
         let Some(lane) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
@@ -415,7 +419,7 @@ impl Store for Cake {
             }
             Set::Sparse | Set::Bulk => {}
         }
-        while !idle && !(self.limit.holds(self.packets, self.bytes) && self.bytes <= self.memory) {
+        while !idle && self.is_too_long() {
             self.drop_from_longest(now, fates);
         }
     }

@@ -242,7 +242,8 @@ impl Checker<'_, '_> {
         let path = Path::default().key("links").index(link);
         let path = if side == 1 { path.key("backward") } else { path };
         let path = path.key("queue").key(if burst.is_some() { "burst" } else { "limit" });
-        let list = if sure { &mut *self.problems } else { &mut *self.warnings };
+        // What a bucket does not hold may be what a scenario is about.
+        let list = if sure && burst.is_none() { &mut *self.problems } else { &mut *self.warnings };
         list.add(&path, &Value::from(limit.to_string()), Fault::new(message).hint(hint));
     }
 }

@@ -62,7 +62,8 @@ fn what_cannot_be_worked_out_is_refused() {
     let messages = messages(&check(&dynamic).problems);
     assert_eq!(messages.len(), 1);
     assert!(
-        messages[0].contains("links.0.queue.limit") && messages[0].contains("static routes"),
+        messages[0].contains("links.0.queue.limit")
+            && messages[0].contains("routing: shortest-path"),
         "{messages:?}"
     );
     // Too small for any packet.
