@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from ackclock import Scenario, ScenarioError, _core, run
+from ackclock.plots import fairness
+from ackclock.plots.view import View
 
 Doc = dict[str, Any]
 
@@ -67,6 +69,31 @@ def test_a_limit_in_bytes_holds_where_packets_differ_in_size(kind):
     data = document({}, queue, stop={"when": "time", "at_latest": "2 s"}, record="none")
     results = run(Scenario.from_dict({**data, "flows": flows}))
     assert 1500 <= results.summary["links"]["L"]["forward"]["queue_bytes"]["max"] <= 3000
+
+
+@pytest.mark.parametrize("limit", ["stop.events=100", "stop.max_packets=1"])
+def test_a_run_that_is_aborted_ends_with_status_1(ackclock, tmp_path, limit):
+    out = ("--out", tmp_path / "out", "--no-plots")
+    status, out, _ = ackclock("run", "teach/sawtooth", *out, "--set", limit)
+    assert status == 1
+    assert "allows; " in out
+
+
+def test_a_flow_that_is_stopped_is_not_called_complete(ackclock, tmp_path):
+    stops = ("--set", "flows.*.stop=1 s", "--set", "stop.when=flows-complete")
+    out = ackclock("run", "teach/sawtooth", "--out", tmp_path / "out", "--no-plots", *stops)[1]
+    assert "all flows are complete or stopped" in out
+
+
+def test_the_plot_of_fairness_has_the_index_of_the_summary():
+    """Without a flow that was to start after the end."""
+    data = document({}, stop={"when": "time", "at_latest": "2 s"})
+    flows = [{"id": name, "from": "A", "to": "B"} for name in "FG"]
+    flows.append({"id": "late", "from": "A", "to": "B", "start": "5 s"})
+    results = run(Scenario.from_dict({**data, "flows": flows}))
+    shown = fairness._of_run(View(results))
+    assert shown.goodputs.keys() == {"F", "G"}
+    assert shown.fairness == pytest.approx(results.summary["fairness_jain"])
 
 
 @pytest.mark.parametrize("kind", ["tbf", "policer"])

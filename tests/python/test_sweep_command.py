@@ -15,7 +15,7 @@ import pytest
 from forked import Program
 from small import document
 
-from ackclock import AckclockError
+from ackclock import AckclockError, InputError
 from ackclock.cli.app import main
 from ackclock.sweep import Batch, LocalExecutor, Runs, Study, load
 from ackclock.sweep.store import Store
@@ -304,6 +304,32 @@ def test_a_controller_that_prints_is_one_like_others(sweep, folder, ackclock, mo
     cc = "flows.*.tcp.cc={kind: python, file: mine.py}"
     assert sweep("../grid.yaml", "--out", "t", "--set", cc)[0] == 0
     assert ackclock("replicate", "../small.json", "-n", "2", "--set", cc)[0] == 0
+
+
+_FAILS = """
+import ackclock
+class Mine(ackclock.CongestionControl):
+    gain: float = 1.0
+    def on_ack(self, ack):
+        self.cwnd += self.segment / (self.gain - 2)
+"""
+
+
+def test_failed_runs_are_not_counted_as_done(sweep, folder):
+    (folder / "fails.py").write_text(_FAILS, encoding="utf-8")
+    study = {
+        "base": "small.json",
+        "set": {"flows.*.tcp.cc": {"kind": "python", "file": "fails.py"}},
+        "grid": {"gain": {"path": "flows.*.tcp.cc.parameters.gain", "values": [2, 3]}},
+    }
+    (folder / "fails.yaml").write_text(json.dumps(study), encoding="utf-8")
+    assert sweep("fails.yaml", "--out", "s")[0] == 1
+    assert "1 done, 1 failed, 0 missing" in sweep("fails.yaml", "--out", "s", "--status")[1]
+
+
+def test_a_limit_of_memory_is_a_number_of_bytes():
+    with pytest.raises(InputError, match="memory_limit"):
+        Study(document()).run(memory_limit="2 GB")
 
 
 def test_what_an_axis_varies_cannot_be_set_for_all(sweep, folder):

@@ -96,7 +96,7 @@ def draw_sweep(view: SweepView) -> Figure:
 def _of_run(view: View) -> Bars:
     flows = view.summary["flows"]
     rates = {name: flows[name]["goodput_bps"] for name in view.flows}
-    # As `totals.fairness_jain` of the summary, without flows that the run did not start.
+    # As `fairness_jain` of the summary, without flows that the run did not start.
     begun = {name for name, flow in flows.items() if flow["start_s"] < view.summary["end_s"]}
     shown = {name: rate for name, rate in rates.items() if rate is not None}
     goodputs = {n: float(rate) for n, rate in shown.items() if n in begun or not begun}
