@@ -91,14 +91,11 @@ if not TYPE_CHECKING:  # a checker shall see the names above, and complain about
             from ackclock._core import version
 
             return version()
-        if name in _HOMES:
+        if name in _HOMES or name in _PARTS:
             from importlib import import_module
 
-            return getattr(import_module(_HOMES[name]), name)
-        if name in _PARTS:
-            from importlib import import_module
-
-            return import_module(f"ackclock.{name}")
+            home = import_module(_HOMES.get(name, f"ackclock.{name}"))
+            return home if name in _PARTS else getattr(home, name)
         raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
 
 

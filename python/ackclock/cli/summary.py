@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.markup import escape
 
@@ -46,15 +46,43 @@ def print_summary(
     order: LinkOrder = "busiest",
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
-    _print_head(console, summary, head)
-    _print_flows(console, summary, flows)
+    found = _gathered(summary["flows"])
+    _print_head(console, summary, head, stopped=found.stopped)
+    _print_flows(console, summary, found, flows)
     _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
-def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
+class _Gathered(NamedTuple):
+    """What is said of all flows: their figures, files, known parts of RTTs; whether one stopped."""
+
+    values: dict[str, list[float]]
+    files: dict[str, Any]
+    known: set[str]
+    stopped: bool
+
+
+def _gathered(flows: Mapping[str, dict[str, Any]]) -> _Gathered:
+    """Go once through all flows: of very many, each is read when it is asked for."""
+    known: set[str] = set()
+    files: dict[str, Any] = {}
+    values: dict[str, list[float]] = {key: [] for _, key, _, _ in _QUANTITIES}
+    stopped = False
+    for name, flow in flows.items():
+        known.update(flow.get("rtt_s") or ())
+        stopped |= flow.get("stopped_s") is not None
+        if "file" in flow:
+            files[name] = flow["file"]
+        for key, column in values.items():
+            if (value := flow.get(key)) is not None:
+                column.append(value)
+    return _Gathered(values, files, known, stopped)
+
+
+def _print_head(
+    console: Console, summary: dict[str, Any], head: dict[str, Any], *, stopped: bool
+) -> None:
     print_title(console, summary["scenario"], head)
-    stopped = any(flow.get("stopped_s") is not None for flow in summary["flows"].values())
     ends = {
         "flows-complete": "all flows are complete" + " or stopped" * stopped,
         "time": "the time is up",
@@ -87,29 +115,20 @@ def _counted(warmup_s: float, end_s: float) -> str:
     )
 
 
-def _print_flows(console: Console, summary: dict[str, Any], wanted: Sequence[str] | None) -> None:
+def _print_flows(
+    console: Console, summary: dict[str, Any], found: _Gathered, wanted: Sequence[str] | None
+) -> None:
     flows: Mapping[str, dict[str, Any]] = summary["flows"]
     names = list(flows if wanted is None else wanted)
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
-    # Once through all: of very many, each is read when it is asked for.
-    known: set[str] = set()
-    files: dict[str, Any] = {}
-    values: dict[str, list[float]] = {key: [] for _, key, _, _ in _QUANTITIES}
-    for name, flow in flows.items():
-        known.update(flow.get("rtt_s") or ())
-        if "file" in flow:
-            files[name] = flow["file"]
-        for key, column in values.items():
-            if (value := flow.get(key)) is not None:
-                column.append(value)
-    parts = _parts(("min", "mean", "p95", "max"), known)
+    parts = _parts(("min", "mean", "p95", "max"), found.known)
     rows = [_flow_cells(name, flows[name], parts) for name in names[: len(names) - left_out]]
     print_fitting(console, _flow_columns(parts), rows, without=_FLOWS_WITHOUT)
     if left_out:
         console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
-        _print_all(console, len(flows), values, summary["totals"]["goodput_bps"])
+        _print_all(console, len(flows), found.values, summary["totals"]["goodput_bps"])
     console.print()
-    _print_files(console, files)
+    _print_files(console, found.files)
 
 
 def _flow_columns(parts: Sequence[str]) -> list[Column]:

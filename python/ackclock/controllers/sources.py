@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ackclock.controllers import CongestionControl, Program, QueueDiscipline
+from ackclock.controllers import OURS, CongestionControl, Program, QueueDiscipline
 from ackclock.controllers.lint import flaws, unanswered, uncalled
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
@@ -74,8 +74,6 @@ def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[
         if flaw.unrepeatable:
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
-    from ackclock.controllers import OURS
-
     events = {name for kind in OURS for name in vars(kind) if name.startswith("on_")}
     for flaw in (*unanswered(tree), *uncalled(tree, events)):
         message = f"{cc['origin']}:{flaw.line}: {flaw.message}"

@@ -98,8 +98,8 @@ def _of_run(view: View) -> Bars:
     rates = {name: flows[name]["goodput_bps"] for name in view.flows}
     # As `fairness_jain` of the summary, without flows that the run did not start.
     begun = {name for name, flow in flows.items() if flow["start_s"] < view.summary["end_s"]}
-    shown = {name: rate for name, rate in rates.items() if rate is not None}
-    goodputs = {n: float(rate) for n, rate in shown.items() if n in begun or not begun}
+    counted = begun or flows.keys()
+    goodputs = {n: float(rate) for n, rate in rates.items() if rate is not None and n in counted}
     left_out = len(flows) - len(goodputs)
     return Bars(goodputs, jain(list(goodputs.values())), left_out=left_out)
 

@@ -95,14 +95,20 @@ class Design:
         chosen = axes.point(self.dimensions, point)
         return [*self.settings, *(setting for _, choice in chosen for setting in choice.settings)]
 
-    def _placed(self, setting: Setting) -> Any:
-        """Return what is set: files start beside the study, those of `--set` where one is."""
+    @cached_property
+    def _starts(self) -> list[Path | None]:
+        """Where files start that the study names, and those of `--set`; None: where the base is."""
         beside = Path(self.file.file).parent if self.file and self.file.file else self.folder
-        start = Path() if setting.option else beside
-        if not self._may_name_files or start.resolve() == self.folder.resolve():
+        base = self.folder.resolve()
+        return [None if one.resolve() == base else one.absolute() for one in (beside, Path())]
+
+    def _placed(self, setting: Setting) -> Any:
+        """Return what is set, with files where they are."""
+        start = self._starts[setting.option is not None] if self._may_name_files else None
+        if start is None:
             return setting.value
-        found = {setting.path.rpartition(".")[2]: setting.value}
-        return next(iter(_files_from(start.absolute(), found).values()))
+        key = setting.path.rpartition(".")[2]
+        return _files_from(start, {key: setting.value})[key]
 
     def document_of(self, point: int) -> dict[str, Any]:
         """Return the document of a combination, files replaced by their sizes, nothing recorded.

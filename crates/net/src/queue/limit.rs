@@ -35,16 +35,16 @@ impl Limit {
 
     /// Whether one more packet of this size may wait beside so many.
     pub fn has_room(&self, packets: u32, bytes: u64, size: u64) -> bool {
-        if self.in_bytes { bytes + size <= self.most } else { u64::from(packets) < self.most }
-    }
-
-    /// Whether so many may wait.
-    pub fn holds(&self, packets: u32, bytes: u64) -> bool {
-        if self.in_bytes { bytes <= self.most } else { u64::from(packets) <= self.most }
+        self.holds(packets + 1, bytes + size)
     }
 
     /// The same for a queue.
     pub fn has_room_in(&self, fifo: &Fifo, size: u64) -> bool {
         self.has_room(fifo.packets(), fifo.bytes(), size)
+    }
+
+    /// Whether so many may wait.
+    pub fn holds(&self, packets: u32, bytes: u64) -> bool {
+        if self.in_bytes { bytes <= self.most } else { u64::from(packets) <= self.most }
     }
 }
