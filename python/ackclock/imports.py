@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 import warnings
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 _HIDDEN = {
@@ -21,6 +21,10 @@ _HIDDEN = {
 
 _AT_FIRST = {"pyarrow._s3fs": "object storage loads it when it is used (`ackclock.sweep.remote`)"}
 
+_MANUALS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
+"""Modules that only write manuals for classes and functions of others: a twentieth of a small run.
+What they describe does without, as under `python -OO`."""
+
 _GARBAGE_AFTER = 50_000
 """Objects after which Python looks for garbage; with its 700 that is a twentieth of a small run."""
 
@@ -28,6 +32,8 @@ _GARBAGE_AFTER = 50_000
 def spare() -> None:
     """Leave out of this process what takes long to load and is not used."""
     sys.meta_path.insert(0, _Spared())
+    for name in _MANUALS:
+        sys.modules.setdefault(name, ModuleType(name))
     # What matplotlib says of the drawings in space.
     warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
     # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.

@@ -87,6 +87,7 @@ def test_byte_order_mark_and_windows_lines_are_accepted(tmp_path, raw):
         ("a: -.inf\n", 1, 4, "finite"),
         ("a: 99999999999999999999\n", 1, 4, "64 bits"),
         ("a: [1,\nb: 2\n", 3, 1, "ends inside"),
+        ("a: [\n", 2, 1, "ends inside"),
         ("a:\n  b: [\n  1]\n", 3, 3, "closing bracket was expected"),
         ("a: {b: 1 c: 2}\n", 1, 11, "',' or a closing bracket"),
         ("a: 'x' y\n", 1, 8, "after the closing quote"),

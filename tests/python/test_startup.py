@@ -85,6 +85,12 @@ def own(module):
 
 
 @pytest.mark.slow
+def test_no_manual_is_written_for_numpy(tmp_path, small_file):
+    asked = _COMMAND.replace("*sys.modules", "sys.modules['numpy'].ndarray.sum.__doc__")
+    assert _loaded(asked, tmp_path, "run", small_file, "--no-plots") == {"None"}
+
+
+@pytest.mark.slow
 def test_plots_load_what_they_draw_with_and_no_more(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file)
     assert loaded >= _DRAWING

@@ -22,6 +22,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ackclock import imports
+from ackclock.aside import set_aside
 from ackclock.errors import save_as_utf8
 from ackclock.labs.questions import HIDDEN
 
@@ -71,10 +72,7 @@ def main() -> None:
 
 def _take_output(token: str) -> tuple[Callable[[dict[str, Any]], None], int]:
     """Return a function that answers, and where faults go; what the program prints goes nowhere."""
-    channel, errors = os.dup(1), os.dup(2)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
+    _, channel, errors = set_aside(0, 1, 2)
     sys.dont_write_bytecode = True
 
     def answer(found: dict[str, Any]) -> None:

@@ -25,36 +25,28 @@ from pathlib import Path
 from typing import IO, Any
 
 from ackclock import _core, locks
+from ackclock.aside import set_aside
 from ackclock.errors import InputError, whole_number
 from ackclock.sweep import figures
 
 
 class _Receipts:
-    """Where receipts go: standard output, until programs of users might print something there."""
+    """Where receipts go: standard output, set aside before programs of users might print there."""
 
     descriptor = 1
 
 
 def main() -> None:
     """Work until the input ends."""
-    orders = _take_streams()
+    # A controller that prints, prints nowhere: not between the receipts.
+    descriptor, _Receipts.descriptor = set_aside(0, 1)
+    orders = os.fdopen(descriptor, encoding="utf-8")
     # Ctrl-C is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     batches: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders, batches), daemon=True).start()
     while True:
         work(json.loads(batches.get()))
-
-
-def _take_streams() -> IO[str]:
-    """Keep input and output for orders and receipts: a controller that prints, prints nowhere."""
-    orders = os.fdopen(os.dup(0), encoding="utf-8")
-    _Receipts.descriptor = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):
-        os.dup2(nowhere, stream)
-    os.close(nowhere)
-    return orders
 
 
 def _listen(orders: IO[str], batches: queue.SimpleQueue[str]) -> None:

@@ -55,7 +55,9 @@ pub(super) fn explain(error: &ScanError, text: &str) -> Problem {
     if has(&["misplaced bracket"]) || has(&["node content"]) && matches!(next, Some(']' | '}')) {
         return Problem::new("a closing bracket that was not opened", place);
     }
-    if has(&["end of stream", "eof", "expected ',' or", "flow construct", "placement of ':'"])
+    let cut_short = has(&["node content"]) && next.is_none();
+    if cut_short
+        || has(&["end of stream", "eof", "expected ',' or", "flow construct", "placement of ':'"])
         || said == "invalid indentation"
     {
         if let Some(opened) = still_open(text) {
