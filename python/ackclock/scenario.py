@@ -332,8 +332,8 @@ def plain(value: Any) -> Any:
     # The engine is loaded already where there is a controller.
     kind = value if isinstance(value, type) else type(value)
     if any(base.__module__ == "ackclock.controllers" for base in kind.__mro__):
+        from ackclock.controllers.classes import mapping
         from ackclock.controllers.loading import ProgramError
-        from ackclock.controllers.sources import mapping
 
         try:
             return mapping(value)

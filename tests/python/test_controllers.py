@@ -442,3 +442,116 @@ def test_what_differs_from_the_text_of_a_class_is_refused(monkeypatch):
     monkeypatch.setattr(Gaining, "on_ack", lambda self, ack: None)
     with pytest.raises(ScenarioError, match="on_ack of Gaining has been replaced"):
         sawtooth.set("flows.*.tcp.cc", Gaining)
+    monkeypatch.undo()
+    own = Gaining()
+    own.aim = 3.0
+    with pytest.raises(ScenarioError, match=r"aim of this Gaining was set to 3\.0 after"):
+        sawtooth.set("flows.*.tcp.cc", own)
+    monkeypatch.setattr(Steered, "aim", 3.0)
+    with pytest.raises(ScenarioError, match=r"Steered\.aim is 3\.0 now, and 2\.0 in the file"):
+        sawtooth.set("flows.*.tcp.cc", Steered)
+
+
+class Steered(Gaining):
+    aim: float = 2.0
+
+
+def test_a_class_without_methods_of_its_own_is_found_in_its_file():
+    scenario = Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", Steered(aim=4.0))
+    assert json.loads(scenario.model["flows"][0]["tcp"]["cc"]["parameters"]) == {"aim": 4.0}
+
+
+class Notebook:
+    """Cells as a notebook runs them: each a text without a file, all with the same names."""
+
+    def __init__(self, monkeypatch):
+        self._patch = monkeypatch
+        self.names = {"__name__": "of_a_notebook"}
+
+    def run(self, text):
+        file = f"<cell {len(linecache.cache)}>"
+        lines = text.splitlines(keepends=True)
+        self._patch.setitem(linecache.cache, file, (len(text), None, lines, file))
+        exec(compile(text, file, "exec"), self.names)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    cells = Notebook(monkeypatch)
+    cells.run("""\
+import math as m
+from ackclock import *
+import ackclock
+SHARE = 2.0
+DATA = object()
+def less(window):
+    return m.floor(window / SHARE)
+""")
+    cells.run("""\
+class Mine(CongestionControl):
+    def on_loss(self, loss):
+        return less(self.cwnd)
+""")
+    return cells
+
+
+def test_a_class_uses_names_of_other_cells(notebook):
+    notebook.run("""\
+class Derived(Mine):
+    gain: float = 4.0
+""")
+    notebook.run("""\
+class More(Derived):
+    def on_ack(self, ack):
+        self.cwnd += self.gain * ackclock.CongestionControl.__len__
+""")
+    whole = """\
+import ackclock
+class Whole(ackclock.CongestionControl):
+    def on_loss(self, loss):
+        return self.cwnd // 2.0
+"""
+    sawtooth = Scenario.load("teach/sawtooth")
+    cc = {"kind": "python", "source": whole, "class": "Whole", "origin": "whole.py"}
+    expected = ackclock.run(sawtooth.set("flows.*.tcp.cc", cc)).summary["digest"]
+    for kind in ("Mine", "Derived"):
+        # The second time the text of the first is known to Python, too.
+        for _ in range(2):
+            scenario = sawtooth.set("flows.*.tcp.cc", notebook.names[kind])
+            assert ackclock.run(scenario).summary["digest"] == expected
+    failing = sawtooth.set("flows.*.tcp.cc", notebook.names["More"](gain=2.0))
+    with pytest.raises(ControllerError, match="__len__"):
+        ackclock.run(failing)
+
+
+def test_what_no_text_can_say_is_refused(notebook):
+    notebook.run("""\
+class Looking(CongestionControl):
+    def on_loss(self, loss):
+        return DATA
+""")
+    with pytest.raises(ScenarioError, match="Looking uses DATA, which is defined in another place"):
+        Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", notebook.names["Looking"])
+
+
+def test_messages_name_a_class_and_not_its_text():
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", Steered(aim="far"))
+    assert "Steered" in str(caught.value)
+    assert "on_ack" not in str(caught.value)
+
+
+def test_ticks_without_a_period_are_reported(tmp_path):
+    program = """\
+import ackclock
+class Mine(ackclock.CongestionControl):
+    def on_tick(self, event):
+        self.cwnd = self.segment
+"""
+    (tmp_path / "mine.py").write_text(program, encoding="utf-8")
+    cc = {"kind": "python", "file": str(tmp_path / "mine.py")}
+    scenario = Scenario.load("teach/sawtooth", [("flows.*.tcp.cc", cc)])
+    assert "on_tick() is never called" in scenario.warnings[0].message
+    ticking = program.replace("    def", '    tick_period = "10 ms"\n\n    def')
+    (tmp_path / "mine.py").write_text(ticking, encoding="utf-8")
+    assert not Scenario.load("teach/sawtooth", [("flows.*.tcp.cc", cc)]).warnings

@@ -76,23 +76,31 @@ def unanswered(tree: ast.Module) -> list[Flaw]:
     return [Flaw(one.lineno, message, hint) for one in methods if not _acts(one)]
 
 
-def uncalled(tree: ast.Module, events: Collection[str]) -> list[Flaw]:
-    """Return each method that is called as events are, `on_...`, and is none, nor called here.
+def uncalled(tree: ast.Module, events: Collection[str], own: Collection[str]) -> list[Flaw]:
+    """Return each method that is called as events are, `on_...`, and that nothing calls.
 
     Args:
         tree: The program.
         events: Names of the methods that the engine calls.
+        own: Those of the kind of class that is asked for.
     """
     nodes = list(ast.walk(tree))
     used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     kinds = [node for node in nodes if isinstance(node, ast.ClassDef)]
     methods = [one for kind in kinds for one in kind.body if isinstance(one, ast.FunctionDef)]
-    return [
+    hint = f"events: {listed(sorted(own))}"
+    found = [
         Flaw(one.lineno, f"{one.name}() is never called: there is no event of this name", hint)
         for one in methods
         if one.name.lower().startswith("on_") and one.name not in {*events, *used}
-        for hint in [f"events: {listed(sorted(events))}"]
     ]
+    bound = {one.id for one in nodes if isinstance(one, ast.Name)} | used
+    if "tick_period" not in bound:
+        message = "on_tick() is never called: the class has no tick_period"
+        hint = 'write `tick_period = "10 ms"` into the class'
+        ticks = [one for one in methods if one.name == "on_tick" and one.name not in used]
+        found += [Flaw(one.lineno, message, hint) for one in ticks]
+    return found
 
 
 def _acts(method: ast.FunctionDef) -> bool:

@@ -1,19 +1,15 @@
-"""Controllers in scenario documents: files and classes become the text of a program."""
+"""Controllers in scenario documents: files become the text of a program."""
 
 from __future__ import annotations
 
 import ast
 import copy
 import json
-import linecache
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ackclock.controllers import OURS, CongestionControl, Program, QueueDiscipline
+from ackclock.controllers import OURS, CongestionControl, QueueDiscipline
 from ackclock.controllers.lint import flaws, unanswered, uncalled
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
@@ -75,7 +71,9 @@ def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
     events = {name for kind in OURS for name in vars(kind) if name.startswith("on_")}
-    for flaw in (*unanswered(tree), *uncalled(tree, events)):
+    asked = CongestionControl if place[-1] == "cc" else QueueDiscipline
+    own = {name for name in vars(asked) if name.startswith("on_")}
+    for flaw in (*unanswered(tree), *uncalled(tree, events, own)):
         message = f"{cc['origin']}:{flaw.line}: {flaw.message}"
         yield document.problem(place, message, hint=flaw.hint)
 
@@ -169,116 +167,3 @@ def _read(written: Any, folder: Path) -> str:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise ProgramError("not UTF-8 text", hint=save_as_utf8(raw)) from None
-
-
-def mapping(controller: Program | type[Program]) -> dict[str, Any]:
-    """Return a controller as a value of a scenario.
-
-    Raises:
-        ProgramError: the text of its class is not known.
-    """
-    kind = controller if isinstance(controller, type) else type(controller)
-    args, named = ((), {}) if isinstance(controller, type) else controller.given
-    compiled = not isinstance(controller, type) and controller.compiled
-    from ackclock.controllers.loading import defaults
-
-    given = {**dict(zip(defaults(kind), args, strict=False)), **named}
-    source, origin = _text_of(kind)
-    return {
-        "kind": "python",
-        "class": kind.__name__,
-        "source": source,
-        "origin": origin,
-        "parameters": given,
-        **({"compile": True} if compiled else {}),
-    }
-
-
-def _text_of(kind: type) -> tuple[str, str]:
-    """Return the lines of a program that a class needs, the others empty, and its name."""
-    functions = [one for one in vars(kind).values() if isinstance(one, FunctionType)]
-    file = functions[0].__code__.co_filename if functions else ""
-    lines = linecache.getlines(file)
-    if not lines:
-        raise ProgramError(
-            f"the text of {kind.__name__} is not known", hint="write the class into a file"
-        )
-    if kind.__module__ == "controller":
-        return "".join(lines), file
-    statements = ast.parse("".join(lines)).body
-    if not any(kind.__name__ in _bound(statement) for statement in statements):
-        raise ProgramError(
-            f"the class {kind.__name__} is defined within something else, such as a function: "
-            "what it needs of its surroundings cannot be stored with a run",
-            hint="move it to the top level of its file",
-        )
-    needed, left = {kind.__name__}, [kind.__name__]
-    kept: dict[int, ast.stmt] = {}
-    while left:
-        name = left.pop()
-        for statement in statements:
-            if name in _bound(statement) and id(statement) not in kept:
-                kept[id(statement)] = statement
-                used = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
-                left += sorted(used - needed)
-                needed |= used
-    for statement in statements:
-        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-            kept[id(statement)] = statement
-    _require_same(kind, [one for one in statements if id(one) in kept])
-    text = [""] * len(lines)
-    for statement in kept.values():
-        decorators = getattr(statement, "decorator_list", [])
-        first = min([statement.lineno, *(one.lineno for one in decorators)])
-        text[first - 1 : statement.end_lineno] = lines[first - 1 : statement.end_lineno]
-    joined = "".join(line if line.endswith("\n") else line + "\n" for line in text)
-    return joined.rstrip() + "\n", Path(file).name
-
-
-def _require_same(kind: type, statements: Sequence[ast.stmt]) -> None:
-    """Check that what the text says still holds: it is the text that runs use.
-
-    Looked at are constants of the module, and the methods that the class defines.
-    """
-    said: dict[str, Any] = {}
-    defined: list[ast.FunctionDef] = []
-    for statement in statements:
-        said |= dict.fromkeys(_bound(statement), _UNKNOWN)
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            with suppress(ValueError):
-                said |= dict.fromkeys(_bound(statement), ast.literal_eval(statement.value))
-        elif isinstance(statement, ast.ClassDef) and statement.name == kind.__name__:
-            defined = [one for one in statement.body if isinstance(one, ast.FunctionDef)]
-    module = sys.modules.get(kind.__module__)
-    here = vars(module) if module else {}
-    for name, value in said.items():
-        if value is not _UNKNOWN and name in here and here[name] != value:
-            raise ProgramError(
-                f"{name} is {here[name]!r} now, and {value!r} in the file of {kind.__name__}: runs "
-                "use what the file has",
-                hint="make it a parameter: `gain: float = 1.0` in the class, then `Mine(gain=2)`",
-            )
-    for one in (one for one in defined if not one.decorator_list):
-        method = vars(kind).get(one.name)
-        if isinstance(method, FunctionType) and method.__code__.co_firstlineno != one.lineno:
-            raise ProgramError(
-                f"{one.name} of {kind.__name__} has been replaced, and runs use the class as its "
-                "file has it",
-                hint="write a class with the other method, or derive one",
-            )
-
-
-_UNKNOWN = object()
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    match statement:
-        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
-            return {name}
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return {(one.asname or one.name).split(".")[0] for one in names}
-        case ast.Assign(targets=targets):
-            return {one.id for one in targets if isinstance(one, ast.Name)}
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            return {name}
-    return set()

@@ -172,8 +172,7 @@ class Document:
         Raises:
             ScenarioError: the path leads nowhere, or the value is not one of a scenario.
         """
-        shown = value if isinstance(value, str) else json.dumps(value, default=str)
-        words = words or f"--set {path}={shown}"
+        words = words or f"--set {path}={_shown(value)}"
         for _, message, _ in flaws(value):
             raise ScenarioError([Problem(message, path=path, file=words)])
         try:
@@ -251,6 +250,13 @@ def _decode(raw: bytes, file: str) -> str:
         hint = save_as_utf8(raw)
         problem = Problem("not UTF-8 text", hint=hint, file=file, line=line, column=column)
         raise ScenarioError([problem]) from None
+
+
+def _shown(value: Any) -> str:
+    """Return a value for messages; a class in Python is told by its name, not by its text."""
+    if isinstance(value, dict) and "source" in value:
+        value = {key: one for key, one in value.items() if key not in ("source", "origin")}
+    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _step(container: Any, step: str | int) -> Any:
