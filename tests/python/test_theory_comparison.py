@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 from theory_models import case_1, case_2
 
+import ackclock
+from ackclock import Scenario
 from ackclock.cli.theory_tables import print_comparison, print_prediction
 from ackclock.results import Results
 from ackclock.theory import compare, predict
@@ -236,4 +238,15 @@ def test_routes_that_alternate_cut_the_steady_parts():
     settling = period.predicted.settling_s
     assert [start for start, _ in period.spans] == pytest.approx(
         [0.5 + settling, 5.15 + settling, 10.15 + settling]
+    )
+
+
+@pytest.mark.parametrize("name", ["bene/one-flow", "bene/competing-rtt", "teach/sawtooth"])
+def test_the_empty_path_is_that_of_the_run(name):
+    """There and back, also where ACKs have no length, as in Bene."""
+    scenario = Scenario.load(name)
+    flows = ackclock.run(scenario.set("stop.at_latest", "1 s")).summary["flows"]
+    predicted = predict(scenario.model).flows
+    assert {flow: facts.empty_rtt_s for flow, facts in predicted.items()} == pytest.approx(
+        {flow: entry["path_rtt_s"] for flow, entry in flows.items()}
     )

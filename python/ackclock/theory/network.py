@@ -206,7 +206,7 @@ class Network:
             way_out, others = self._graph.path(flow["from"], flow["to"]), []
         else:
             way_out, *others = self._graph.least_delay_paths(flow["from"], flow["to"])
-        way_back = self._way_back(flow) if ack else ()
+        way_back = self._way_back(flow) if tcp else ()
         data_visits = tuple(self._number[hop] for hop in way_out)
         ack_visits = tuple(self._number[hop] for hop in way_back)
         empty_ack = sum((self.stations[s].transit_s(ack) for s in ack_visits), Fraction(0))
