@@ -95,7 +95,8 @@ class Scenario:
         if seed is not None:
             number = plain(seed)
             document.override("seed", number, f"--seed {number}")
-        return cls(document, path)
+        # `set` reads the files that it names again; the current folder may be another one then.
+        return cls(document, path.absolute())
 
     @classmethod
     def of(cls, given: Scenario | str | Path) -> Scenario:
@@ -122,6 +123,8 @@ class Scenario:
 
     def set(self, path: str, value: Any) -> Scenario:
         """Return a copy with the value at `path` replaced.
+
+        Files that the scenario names, such as programs, are read again: a changed one counts.
 
         Args:
             path: Keys with dots between them; elements of lists by id or by number, `*` for all:

@@ -555,3 +555,16 @@ class Mine(ackclock.CongestionControl):
     ticking = program.replace("    def", '    tick_period = "10 ms"\n\n    def')
     (tmp_path / "mine.py").write_text(ticking, encoding="utf-8")
     assert not Scenario.load("teach/sawtooth", [("flows.*.tcp.cc", cc)]).warnings
+
+
+def test_a_scenario_finds_its_files_from_another_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    program = "import ackclock\nclass Mine(ackclock.CongestionControl):\n    pass\n"
+    (folder / "mine.py").write_text(program, encoding="utf-8")
+    own = document({"kind": "python", "file": "mine.py"})
+    (folder / "own.json").write_text(json.dumps(own), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    scenario = Scenario.load(Path("mine") / "own.json")
+    monkeypatch.chdir(folder)
+    assert scenario.set("seed", 7).seed == 7
