@@ -182,6 +182,8 @@ def test_values_do_not_run_into_each_other():
 
 WRONG = {
     "grids: {}": ("unknown key 'grids'", 2, "did you mean 'grid'?"),
+    "matrix: {}": ("unknown key 'matrix'", 2, "did you mean 'grid'?"),
+    "seeds: 5": ("unknown key 'seeds'", 2, "did you mean 'replications'?"),
     "hosts: [A]": ("unknown key 'hosts'", 2, "under 'scenario'"),
     "grid: {links.L1.rate: 5 Mbps}": ("a list of values", 2, "under 'set'"),
     "grid: [1]": ("a mapping of axes", 2, "such as"),

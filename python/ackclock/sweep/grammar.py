@@ -38,6 +38,14 @@ KEYS = {
 }
 """All keys of a study with their meanings."""
 
+_MEANT = {
+    **dict.fromkeys(("axes", "matrix", "parameters", "params", "vary"), "grid"),
+    **dict.fromkeys(("seeds", "repeat", "repetitions", "runs"), "replications"),
+    **dict.fromkeys(("file", "network"), "base"),
+    "name": "study",
+}
+"""Keys by words of other programs."""
+
 MOST_RUNS = 1_000_000
 MOST_REPLICATIONS = 1_000_000
 
@@ -80,7 +88,7 @@ class Grammar:
         """Check the keys at the top."""
         for text, place, _ in root.entries():
             if text not in KEYS:
-                close = nearest(text, KEYS, 1)
+                close = [_MEANT[text]] if text in _MEANT else nearest(text, KEYS, 1)
                 hint = f"did you mean '{close[0]}'?" if close else None
                 if text in ("hosts", "links", "flows", "topology"):
                     hint = "a scenario is written under 'scenario', or in a file that 'base' names"
