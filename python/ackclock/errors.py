@@ -94,10 +94,10 @@ class Problem(NamedTuple):
         )
         head = []
         if place := self._place():
-            head.append(f"{bold}{_printable(place)}{reset}")
+            head.append(f"{bold}{printable(place)}{reset}")
         if self.path and not (self.file or "").startswith("--"):
-            head.append(f"{bold}{_printable(self.path)}{reset}")
-        head.append(f"{red}{_printable(self.message)}{reset}")
+            head.append(f"{bold}{printable(self.path)}{reset}")
+        head.append(f"{red}{printable(self.message)}{reset}")
         lines = [": ".join(head)]
         if self.value is not None:
             lines.append(f"    {dim}value:{reset}   {_shown(self.value)}")
@@ -370,7 +370,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _field(label: str, text: str, dim: str, reset: str) -> str:
-    wrapped = textwrap.wrap(_printable(text), width=88) or [""]
+    wrapped = textwrap.wrap(printable(text), width=88) or [""]
     indent = "\n" + " " * (len(label) + 5)
     return f"    {dim}{label}{reset} {indent.join(wrapped)}"
 
@@ -378,12 +378,12 @@ def _field(label: str, text: str, dim: str, reset: str) -> str:
 def _shown(value: Any) -> str:
     """Return a value on one line: text as it is written in a scenario, the rest as JSON."""
     text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
-    text = _printable(text)
+    text = printable(text)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _printable(text: str) -> str:
-    """Return text with control characters (of a hostile file) made visible."""
+def printable(text: str) -> str:
+    """Return text with control characters, such as of a hostile file, made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

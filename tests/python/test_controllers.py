@@ -161,6 +161,8 @@ def test_nothing_is_shared_by_flows_and_runs():
             "on_loss returned 'x': return the slow-start threshold",
         ),
         ("def __init__(self):\n    1 / 0\n", 6, "ZeroDivisionError"),
+        # What a terminal would obey is shown.
+        ("def on_ack(self, ack):\n    raise ValueError('\\x1b')\n", 6, r"ValueError: \\x1b"),
         ("def on_ack(self):\n    pass\n", None, "takes 1 positional argument"),
     ],
 )

@@ -106,7 +106,10 @@ fn simulate(scenario: &Arc<Scenario>, limit: Option<Duration>) -> Result<Simulat
     if !scenario.has_programs() {
         return advanced(scenario, Controllers::default(), limit);
     }
-    let text = |py: Python<'_>, error: PyErr| error.value(py).to_string();
+    let text = |py: Python<'_>, error: PyErr| match error.value(py).to_string() {
+        words if words.is_empty() => error.to_string(),
+        words => words,
+    };
     let (controllers, watching) = Python::attach(|py| {
         let made = Controllers::of(py, scenario)?;
         // Ends calls that take too long.

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, printable
 
 ORIGINS: set[str] = set()
 """Names of programs that were loaded, as they stand in tracebacks."""
@@ -92,10 +92,10 @@ def report(
     owner: str = "flow",
 ) -> ControllerError:
     """Return the error for something that happened in this line of a program."""
-    code = ""
+    what, code = printable(what), ""
     if line is not None:
         source = linecache.getline(file, line).strip()
-        code = f"\n    {source}" if source else ""
+        code = f"\n    {printable(source)}" if source else ""
         what = f"{file}:{line}: {what}"
     within = f"in {method}, " if method else ""
     at = "" if time_s is None else f", at {time_s:.6g} s of simulated time"
