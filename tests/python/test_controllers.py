@@ -499,6 +499,7 @@ class Mine(CongestionControl):
 
 def test_a_class_uses_names_of_other_cells(notebook):
     notebook.run("""\
+from __future__ import annotations
 class Derived(Mine):
     gain: float = 4.0
 """)

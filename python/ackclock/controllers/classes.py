@@ -27,7 +27,7 @@ _UNKNOWN = object()
 
 
 class _Text(NamedTuple):
-    """The text of a file, or of a cell of a notebook."""
+    """The text of a file, or of a cell of a notebook: its lines, without their ends."""
 
     file: str
     lines: tuple[str, ...]
@@ -38,6 +38,10 @@ class _Text(NamedTuple):
         decorators = getattr(statement, "decorator_list", [])
         first = min([statement.lineno, *(one.lineno for one in decorators)])
         return range(first - 1, statement.end_lineno or first)
+
+    def written(self, statement: ast.stmt) -> str:
+        """Return the text of a statement."""
+        return "\n".join(self.lines[index] for index in self.of(statement))
 
 
 def mapping(controller: Program | type[Program]) -> dict[str, Any]:
@@ -91,7 +95,7 @@ def _text_of(kind: type[Program]) -> tuple[str, str]:
     """
     text = _defining(kind)
     if kind.__module__ == "controller":
-        return "".join(text.lines), text.file
+        return "\n".join(text.lines), text.file
     if not any(kind.__name__ in _bound(one) for one in text.statements):
         raise ProgramError(
             f"the class {kind.__name__} is defined within something else, such as a function: "
@@ -102,20 +106,19 @@ def _text_of(kind: type[Program]) -> tuple[str, str]:
     here = names_of(kind) or (vars(module) if module else {})
     kept, missing = _needed(text, [kind.__name__])
     _require_same(kind, here, kept)
-    before = list(
-        dict.fromkeys(
-            chain.from_iterable(
-                _from_elsewhere(name, here, kind, {kind.__name__}) for name in missing
-            )
-        )
-    )
+    found = (_from_elsewhere(name, here, kind, {kind.__name__}) for name in missing)
+    before = list(dict.fromkeys(chain.from_iterable(found)))
     lines = [""] * len(text.lines)
     for statement in kept:
+        if before and _of_the_future(statement):
+            before.insert(0, text.written(statement))  # must stand before all else
+            continue
         for index in text.of(statement):
-            lines[index] = text.lines[index].rstrip("\n")
+            lines[index] = text.lines[index]
     # The lines of the file keep their numbers where there is room above them.
     room = next(index for index, line in enumerate(lines) if line)
-    lines[max(0, room - len(before)) : room] = before
+    above = [line for one in before for line in one.split("\n")]
+    lines[max(0, room - len(above)) : room] = above
     # A terminal's own name for what was typed stays that of its text.
     return "\n".join(lines).rstrip() + "\n", Path(text.file).name.strip("<>")
 
@@ -136,8 +139,8 @@ def _needed(text: _Text, names: Iterable[str]) -> tuple[list[ast.stmt], list[str
                 used = _used(statement) - asked
                 left += sorted(used)
                 asked |= used
-    future = [one for one in text.statements if getattr(one, "module", "") == "__future__"]
-    return [one for one in text.statements if id(one) in kept or one in future], sorted(missing)
+    needed = [one for one in text.statements if id(one) in kept or _of_the_future(one)]
+    return needed, sorted(missing)
 
 
 def _from_elsewhere(name: str, here: dict[str, Any], kind: type, above: set[str]) -> Iterator[str]:
@@ -163,8 +166,8 @@ def _from_elsewhere(name: str, here: dict[str, Any], kind: type, above: set[str]
         for other in missing:
             yield from _from_elsewhere(other, here, kind, above | {name})
         for statement in kept:
-            if getattr(statement, "module", "") != "__future__":
-                yield "\n".join(text.lines[index].rstrip("\n") for index in text.of(statement))
+            if not _of_the_future(statement):
+                yield text.written(statement)
         return
     with suppress(ValueError, SyntaxError):
         if ast.literal_eval(repr(value)) == value:
@@ -186,7 +189,7 @@ def _defining(value: Any) -> _Text:
     found = None
     for file in _files(value):
         with suppress(SyntaxError):
-            text = _parsed(file, tuple(linecache.getlines(file)))
+            text = _parsed(file, "".join(linecache.getlines(file)))
             if any(value.__name__ in _bound(one) for one in text.statements):
                 return text
             found = found or (text if text.lines else None)
@@ -211,8 +214,12 @@ def _files(value: Any) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _parsed(file: str, lines: tuple[str, ...]) -> _Text:
-    return _Text(file, lines, tuple(ast.parse("".join(lines)).body))
+def _parsed(file: str, text: str) -> _Text:
+    return _Text(file, tuple(text.split("\n")), tuple(ast.parse(text).body))
+
+
+def _of_the_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _used(statement: ast.stmt) -> set[str]:
