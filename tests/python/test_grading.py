@@ -78,6 +78,18 @@ def test_a_formula_that_is_right_on_some_networks_has_a_part_of_the_points(formu
             body("import socket", "socket.create_connection(('127.0.0.1', 1))"),
             "may not do this: socket.connect",
         ),
+        (
+            body("import ctypes", "ctypes.CDLL('libc.so.6')"),
+            "may not load the library 'libc.so.6'",
+        ),
+        (
+            body("import ctypes", "ctypes.CDLL('./own.so')"),
+            "may not load the library './own.so'",
+        ),
+        (
+            body("import ctypes", "ctypes.CDLL(None).system(b'true')"),
+            "may not call the C function system()",
+        ),
         (body("x = bytearray(2 << 30)"), "MemoryError"),
         (body("with open('big', 'wb') as f:", "    f.write(bytes(64 << 20))"), "File too large"),
     ],
@@ -86,6 +98,33 @@ def test_a_bad_program_costs_its_points_and_says_where(formula, text, said):
     mark = formula(text)
     assert mark.points == 0
     assert said in mark.feedback
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        pytest.param("numpy", marks=pytest.mark.slow),
+        "ctypes",
+        pytest.param("scipy.optimize, scipy.stats", marks=pytest.mark.slow),
+        pytest.param("pandas", marks=pytest.mark.slow),
+        pytest.param("matplotlib.pyplot", marks=pytest.mark.slow),
+    ],
+)
+def test_a_program_may_use_the_libraries_that_are_installed(tmp_path, library):
+    """Within the limit of memory that the grader has by default."""
+    pytest.importorskip(library.partition(",")[0])
+    text = f"import {library}\nfrom ackclock.labs import units\n{RIGHT}"
+    (tmp_path / "formulas.py").write_text(text, encoding="utf-8")
+    one = Marker(LAB, Hidden(LAB, 0), Limits())
+    mark = one._formula(LAB.questions[-1], tmp_path, one.hidden.networks("longest_wait_of")[:1])
+    assert mark.feedback == "Right."
+
+
+@pytest.mark.slow
+def test_a_program_may_use_all_of_ackclock(tmp_path):
+    (tmp_path / "formulas.py").write_text(f"from ackclock import *\n{RIGHT}", encoding="utf-8")
+    one = Marker(LAB, Hidden(LAB, 0), Limits())
+    assert one.try_program(LAB.questions[-1], tmp_path).points == 4
 
 
 @pytest.mark.slow

@@ -2,6 +2,9 @@
 
 It sets limits, takes standard output away from the program, refuses files that are not its own or
 Python's, other processes and the network by an audit hook, and answers with a line for each case.
+
+The hook stops accidents and simple cheating. It is not a sandbox: compiled code is not watched, and
+installed packages, which a program may import, have plenty of it.
 """
 
 from __future__ import annotations
@@ -32,7 +35,6 @@ _REFUSED = (
     "socket.connect",
     "socket.bind",
     "socket.sendto",
-    "ctypes.dlopen",
 )
 _LISTING = ("os.listdir", "os.scandir")
 _CHANGING = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.link", "os.symlink")
@@ -137,11 +139,32 @@ def _hook(place: Path, may_read: Callable[[str], bool]) -> Callable[[str, tuple[
     inside = str(place) + os.sep
     absolute = os.path.abspath
 
+    def check_library(name: Any) -> None:
+        """Refuse libraries of C that no import would load, such as that of the system.
+
+        Packages such as numpy open the process itself (None), or a library in their own folder.
+        """
+        if name is None:
+            return
+        path = os.fsdecode(name) if isinstance(name, str | bytes) else ""
+        own = absolute(path).startswith(inside)
+        if os.sep not in path or own or not may_read(path):
+            raise _RefusedError(f"a program of a lab may not load the library '{name}'")
+
+    def check_symbol(library: Any, symbol: Any) -> None:
+        """Refuse functions of the process itself, such as system(), but for those of Python."""
+        if getattr(library, "_name", "") is None and not str(symbol).startswith(("Py", "_Py")):
+            raise _RefusedError(f"a program of a lab may not call the C function {symbol}()")
+
     def check(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _REFUSED or event.startswith(
             ("os.exec", "os.fork", "os.posix_spawn", "os.sys")
         ):
             raise _RefusedError(f"a program of a lab may not do this: {event}")
+        if event == "ctypes.dlopen":
+            check_library(*arguments)
+        if event == "ctypes.dlsym":
+            check_symbol(*arguments)
         if event == "os.kill":
             raise _RefusedError("a program of a lab may not end processes")
         if event in _CHANGING or (event == "open" and _writes(arguments)):

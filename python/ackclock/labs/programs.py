@@ -34,7 +34,7 @@ class Limits:
 
     Attributes:
         seconds: Of each case, by the clock.
-        memory_mb: Beyond what Python and its libraries take.
+        memory_mb: Beyond what Python takes; libraries that a formula imports count.
     """
 
     seconds: float = 20.0
