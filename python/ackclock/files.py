@@ -111,11 +111,13 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
     `/dev/stdout` and the like are written to as they are.
 
     Raises:
-        InputError: it is a folder.
+        InputError: it is a folder, or would be in one that is not there.
         OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
     """
     if path.is_dir():
         raise InputError(f"'{path}' is a folder; choose a file")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{path.parent}' for the file '{path.name}'")
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream

@@ -363,18 +363,7 @@ def _check(
     """Return the checked scenario and its warnings."""
     handle, errors, warnings = prepared.document.check()
     if handle is None or prepared.problems:
-        problems = [_located(document, entry) for entry in json.loads(errors)]
-        problems += prepared.problems
+        problems = [*document.problems(errors), *prepared.problems]
         # In the order in which an editor shows the lines; what came from outside goes first.
         raise ScenarioError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
-    return handle, [_located(document, entry) for entry in json.loads(warnings)]
-
-
-def _located(document: Document, entry: dict[str, Any]) -> Problem:
-    return document.problem(
-        tuple(entry["path"]),
-        entry["message"],
-        value=entry["value"],
-        allowed=entry["allowed"],
-        hint=entry["hint"],
-    )
+    return handle, document.problems(warnings)

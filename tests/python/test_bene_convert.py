@@ -1,5 +1,7 @@
 """The converter of Bene's network files, on texts written here."""
 
+import os
+
 import pytest
 
 from ackclock import convert
@@ -115,10 +117,10 @@ def test_words_that_bene_ignores_are_errors_with_line_and_column(word, hint, tmp
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("0Mbps", "not a whole number of bits per second"),
+        ("0Mbps", "a rate is at least 1bps"),
         ("0.5bps", "not a whole number of bits per second"),
         ("0.0000001ms", "finer than a nanosecond"),
-        ("0pkts", "not a whole number of packets"),
+        ("0pkts", "a limit is at least 1pkts; for none, leave it out"),
         ("2.5pkts", "not a whole number of packets"),
         ("1.5loss", "a probability is at most 1"),
     ],
@@ -156,6 +158,51 @@ def test_all_errors_are_told_at_once_and_nothing_is_written(tmp_path):
         convert.convert_file(path, out)
     assert [(p.line, p.column) for p in caught.value.problems] == [(4, 7), (4, 13), (5, 7)]
     assert not out.exists()
+
+
+def test_what_no_scenario_can_have_is_an_error(tmp_path):
+    with pytest.raises(ScenarioError, match=r"net\.txt: links\.n1-n2\.rate: .* is too large"):
+        convert.convert(write(tmp_path, ONE_HOP.replace("10Mbps", "99999999999999999999Mbps")))
+
+
+@pytest.mark.parametrize(
+    ("text", "receiver"),
+    [
+        ("a b\nb a\nc d\nd c\n", "b"),
+        ("a b c\nb a c\nc a b\nd e f\ne d f\nf d e\n", "c"),
+    ],
+    ids=["leaves", "rings"],
+)
+def test_the_flow_to_fill_in_has_a_path_where_a_file_holds_several_networks(
+    text, receiver, tmp_path
+):
+    document = convert.convert(write(tmp_path, text))
+    assert (document["flows"][0]["from"], document["flows"][0]["to"]) == ("a", receiver)
+
+
+def test_a_mark_of_byte_order_is_skipped(tmp_path):
+    path = write(tmp_path, "\ufeff" + TREE)
+    assert convert.convert(path) == convert.convert(write(tmp_path, TREE))
+
+
+def test_the_command_writes_what_can_be_run_or_says_why_not(ackclock, tmp_path):
+    source = write(tmp_path, ONE_HOP)
+    done = ackclock("convert", "net.txt", "-o", "net.yaml")
+    assert done.code == 0 and "net.yaml: 1 flow, 1 link\n" in done.out
+    assert ackclock("validate", "net.yaml").code == 0
+    assert ackclock("convert", "net.txt", "-o", "-").out == (tmp_path / "net.yaml").read_text(
+        encoding="utf-8"
+    )
+    for out, said in {
+        "net.txt": "is the file that is converted",
+        f"..{os.sep}{tmp_path.name}{os.sep}net.txt": "is the file that is converted",
+        ".": "'.' is a folder",
+        f"none{os.sep}net.yaml": "no folder 'none'",
+    }.items():
+        done = ackclock("convert", "net.txt", "-o", out)
+        assert done.code == 2 and said in done.err, out
+    assert source.read_text(encoding="utf-8") == ONE_HOP
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["net.txt", "net.yaml"]
 
 
 def test_what_is_no_network_file_is_not_taken_for_one(tmp_path):

@@ -213,7 +213,7 @@ def test_schema(ackclock, tmp_path):
     assert done.code == 0
     assert ackclock("schema", "--out", "s.json").out == ""
     assert json.loads((tmp_path / "s.json").read_text()) == json.loads(done.out)
-    assert ackclock("schema", "--out", "no/folder/s.json").code == 1
+    assert ackclock("schema", "--out", "no/folder/s.json").code == 2
 
 
 @pytest.mark.slow

@@ -20,11 +20,15 @@ def convert(file: Path, out: Path) -> None:
     [cyan]ackclock convert data/test_case_0.json -o test-case-0.yaml[/cyan]
     [cyan]ackclock run test-case-0.yaml[/cyan]
     """
-    from ackclock.convert import convert_file
+    from ackclock.cli.figures import counted
+    from ackclock.convert import convert_file, written
 
+    if str(out) == "-":  # its notes are comments there
+        typer.echo(written(file)[1], nl=False)
+        return
     conversion = convert_file(file, out)
-    document = conversion.document
-    typer.echo(f"{out}: {len(document['flows'])} flows, {len(document['links'])} links")
+    flows, links = (len(conversion.document[key]) for key in ("flows", "links"))
+    typer.echo(f"{out}: {counted(flows, 'flow')}, {counted(links, 'link')}")
     for note in conversion.notes:
         typer.echo(f"note: {note}")
     typer.echo(f"Run it: ackclock run {out}")

@@ -11,9 +11,11 @@ from typing import Any
 from ackclock.canonical import to_yaml
 from ackclock.convert import bene, caltech, jsonfile
 from ackclock.convert.base import Conversion, Format
-from ackclock.errors import Problem, ScenarioError, path_of
+from ackclock.document import Document
+from ackclock.errors import InputError, Problem, ScenarioError, path_of
+from ackclock.files import write_text
 
-__all__ = ["FORMATS", "Conversion", "Format", "convert", "convert_file", "read"]
+__all__ = ["FORMATS", "Conversion", "Format", "convert", "convert_file", "read", "written"]
 
 FORMATS: tuple[Format, ...] = (
     Format(
@@ -44,20 +46,42 @@ def read(path: str | Path) -> Conversion:
     """Read a foreign file of any known format.
 
     Raises :class:`ackclock.errors.ScenarioError` (every fault with file, line, path and value)
-    when the format is not known or the file holds anything that is not understood.
+    when the format is not known, or the file holds anything that is not understood or that no
+    scenario can have.
     """
+    return _read(path_of("path", path))[1]
+
+
+def written(path: str | Path) -> tuple[Conversion, str]:
+    """Read a foreign file (see :func:`read`); return it with the text of its scenario file."""
     path = path_of("path", path)
-    return _format_of(path).convert(path)
+    kind, conversion = _read(path)
+    header = f"Converted by `ackclock convert` from {path.name}, a file of {kind.source}."
+    return conversion, to_yaml(conversion.document, (header, *conversion.notes))
 
 
 def convert_file(path: str | Path, out: str | Path) -> Conversion:
-    """Convert a foreign file and write the scenario to ``out``; nothing is written on an error."""
+    """Convert a foreign file and write the scenario to ``out``; nothing is written on an error.
+
+    Raises:
+        InputError: ``out`` is the file that is read, or cannot be a file; as :func:`read`.
+    """
     path, out = path_of("path", path), path_of("out", out)
+    if out.exists() and path.exists() and out.samefile(path):
+        raise InputError(f"'{out}' is the file that is converted; choose another name with --out")
+    conversion, text = written(path)
+    write_text(out, text)
+    return conversion
+
+
+def _read(path: Path) -> tuple[Format, Conversion]:
     kind = _format_of(path)
     conversion = kind.convert(path)
-    header = f"Converted by `ackclock convert` from {path.name}, a file of {kind.source}."
-    out.write_text(to_yaml(conversion.document, (header, *conversion.notes)), encoding="utf-8")
-    return conversion
+    document = Document(conversion.document, str(path))
+    scenario, errors, _ = document.check()
+    if scenario is None:
+        raise ScenarioError(document.problems(errors))
+    return kind, conversion
 
 
 def _format_of(path: Path) -> Format:

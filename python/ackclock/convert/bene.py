@@ -47,8 +47,8 @@ _ROUTERS = (
     "the others are routers; only hosts send and receive."
 )
 _CHOSEN = (
-    "Fewer than two nodes have a single link. The first and the last node of the file are hosts, "
-    "which do not forward."
+    "Fewer than two nodes have a single link. The first node of the file and the last one that it "
+    "reaches are hosts, which do not forward."
 )
 _ROUTES = "Bene's forwarding tables are set by its scripts; here packets take the shortest path."
 
@@ -203,15 +203,19 @@ def _value(number: Decimal, unit: str) -> tuple[str, Any, str | None]:
     """Return what a word sets, its value and what is wrong with it."""
     if unit in _RATES:
         bits = number * _RATES[unit]
-        fault = None if bits > 0 and bits == int(bits) else "not a whole number of bits per second"
-        return "rate", int(bits), fault
+        fault = None if bits == int(bits) else "not a whole number of bits per second"
+        return "rate", int(bits), fault if bits else "a rate is at least 1bps"
     if unit in _TIMES_NS:
         time_ns = number * _TIMES_NS[unit]
         return "delay", int(time_ns), None if time_ns == int(time_ns) else "finer than a nanosecond"
     if unit == "pkts":
         # A limit of 0 is none in Bene, and one that is not whole is never met.
-        fault = None if number > 0 and number == int(number) else "not a whole number of packets"
-        return "queue", int(number), fault
+        fault = None if number == int(number) else "not a whole number of packets"
+        return (
+            "queue",
+            int(number),
+            fault if number else "a limit is at least 1pkts; for none, leave it out",
+        )
     return "loss", number, None if number <= 1 else "a probability is at most 1"
 
 
@@ -234,7 +238,7 @@ def _scenario(network: _Network, stem: str) -> Conversion:
     hosts = [node for node in nodes if len(network.neighbours[node]) == 1]
     notes = [_FLOW]
     if len(hosts) < 2:
-        hosts = [nodes[0], nodes[-1]]
+        hosts = [nodes[0], _connected(network, nodes[0], nodes)[-1]]
         notes.append(_CHOSEN)
     routers = [node for node in nodes if node not in hosts]
     if routers:
@@ -254,10 +258,19 @@ def _scenario(network: _Network, stem: str) -> Conversion:
             pairs.setdefault(frozenset((start, end)), (start, end))
     document["links"] = [_link(network, *pair) for pair in pairs.values()]
     tcp = {"cc": "aimd", "recovery": "tahoe"}
-    flow = {"id": "F1", "from": hosts[0], "to": hosts[-1], "send": "1 MB", "tcp": tcp}
+    receiver = _connected(network, hosts[0], hosts)[-1]
+    flow = {"id": "F1", "from": hosts[0], "to": receiver, "send": "1 MB", "tcp": tcp}
     document["flows"] = [flow]
     document["stop"] = {"when": "flows-complete", "at_latest": "1 h"}
     return Conversion(document, tuple(notes))
+
+
+def _connected(network: _Network, start: str, nodes: Sequence[str]) -> list[str]:
+    """Return those of the nodes to which a path leads: a file may describe several networks."""
+    reached = [start]
+    for node in reached:
+        reached += [one for one in network.neighbours[node] if one not in reached]
+    return [node for node in nodes if node in reached]
 
 
 def _link(network: _Network, start: str, end: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def text(path: Path) -> str:
     :class:`ackclock.errors.ScenarioError` when it is not text.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ScenarioError([Problem("not a text file in UTF-8", file=str(path))]) from None
     except OSError as error:
@@ -54,7 +54,7 @@ def load(path: Path) -> Any:
 def complaints(path: Path) -> Complaints:
     """Return an empty list of what is wrong with a file, which knows the lines of its values."""
     try:
-        root, _ = _core.read_text(path.read_text(encoding="utf-8"), "json")
+        root, _ = _core.read_text(path.read_text(encoding="utf-8-sig"), "json")
     except OSError:
         root = None
     if root is None:

@@ -206,6 +206,11 @@ class Document:
             line, column = self._text.locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
+    def problems(self, found: str) -> list[Problem]:
+        """Return the errors or warnings of `check`, placed as by `problem`."""
+        entries = [(tuple(entry.pop("path")), entry) for entry in json.loads(found)]
+        return [self.problem(path, **entry) for path, entry in entries]
+
     def is_from_outside(self, path: Path) -> bool:
         """Whether the value at `path`, or a part of it, was set from outside."""
         return any(path[: len(p)] == p or p[: len(path)] == path for p, _ in self.overrides)
