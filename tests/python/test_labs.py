@@ -207,6 +207,156 @@ def test_a_check_tries_a_controller(ackclock, tmp_path):
     assert done.code == 0 and "Right" in done.out
 
 
+@pytest.fixture
+def own_lab(tmp_path):
+    """Return a function that writes a lab of a teacher, with one text replaced in its program."""
+
+    def write(old="", new="", name="ours"):
+        shutil.copytree(labs.find("bufferbloat").folder, tmp_path / name)
+        file = tmp_path / name / "lab.py"
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+        return f".{os.sep}{name}"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "said"),
+    [
+        ("minutes=60", "minuts=60", "LAB = Lab(", "unexpected keyword argument 'minuts'"),
+        ("LAB = Lab(", "LAB = = Lab(", "LAB = =", "invalid syntax"),
+        ("LAB = Lab(", "exit()\nLAB = Lab(", "exit()", "the program called exit()"),
+        ("LAB = Lab(", "import nothing_such\nLAB = Lab(", "nothing_such", "No module named"),
+        (
+            'unit="ms"',
+            'unit="milliseconds"',
+            "Number(",
+            "`unit` is 'milliseconds'; needed is a unit",
+        ),
+        ("tolerance=0.03", "tolerance='3 %'", "Number(", "`tolerance` is '3 %'; needed is a share"),
+        ("tolerance=0.03", "tolerance=3", "Number(", "`tolerance` is 3; needed is a share from 0"),
+        (
+            "tolerance=0.03",
+            "tolerance=-1",
+            "Number(",
+            "`tolerance` is -1; needed is a share from 0",
+        ),
+        ("most=60.0", "most=-1.0", "Number(", "`least` is 0.0; needed is a number that is not"),
+        ('name="longest_wait"', 'name="longest wait"', "Number(", "`name` is 'longest wait'"),
+        ('name="longest_wait"', 'name="mean_wait"', "LAB =", "two questions have the name"),
+        ("credit=0.5", "credit=50", "Mistake(", "`credit` is 50; needed is a share from 0 to 1"),
+        ('"same":', '"Same":', "Choice(", "`options` is 'Same'; needed is words in small letters"),
+        ('scenario="bloat"', 'scenario="blat"', "LAB =", "unknown scenario of this lab 'blat'"),
+    ],
+)
+def test_a_mistake_in_a_lab_is_an_error_with_its_line(
+    ackclock, own_lab, tmp_path, old, new, at, said
+):
+    done = ackclock("lab", "start", own_lab(old, new), "-o", "mine")
+    assert done.code == 2 and not (tmp_path / "mine").exists()
+    found = re.match(r"error: lab\.py line (\d+): ", done.err)
+    assert found and said in done.err
+    assert (
+        at
+        in (tmp_path / "ours" / "lab.py")
+        .read_text(encoding="utf-8")
+        .splitlines()[int(found[1]) - 1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('runs.of("bloat")', 'runs.of("blat")', "lab.py line 49: unknown scenario of this lab"),
+        ('["max"]', '["maxi"]', "lab.py line 30: KeyError: 'maxi'"),
+        (
+            'value=lambda runs: _longest(runs.of("bloat"))',
+            "value=lambda runs: float('nan')",
+            "lab.py: `value` of 'longest_wait' gives nan, not a finite number",
+        ),
+    ],
+)
+def test_a_mistake_in_what_a_lab_measures_costs_no_points(
+    ackclock, own_lab, tmp_path, old, new, said
+):
+    ours = own_lab(old, new)
+    answers = tmp_path / "in" / "ada" / "answers.yaml"
+    answers.parent.mkdir(parents=True)
+    answers.write_text("lab: ours\nanswers: {longest_wait: 400.6 ms}\n", encoding="utf-8")
+    for command in (
+        ("grade", ours, Path("in", "ada")),
+        ("grade", ours, "in", "--csv", "g.csv"),
+        ("lab", "teach", ours, "-o", "taught"),
+    ):
+        done = ackclock(*command)
+        assert (done.code, done.out) == (2, "") and done.err.startswith(f"error: {said}")
+    assert not (tmp_path / "g.csv").exists()
+
+
+def test_what_a_lab_prints_is_not_part_of_documents(ackclock, own_lab, tmp_path):
+    ours = own_lab("LAB = Lab(", 'print("loaded")\nLAB = Lab(')
+    (tmp_path / "mine").mkdir()
+    done = ackclock("grade", ours, "mine", "--format", "gradescope")
+    assert json.loads(done.out)["score"] == 0
+    assert done.err == "loaded\n"
+
+
+@pytest.mark.parametrize("command", [("lab", "start"), ("lab", "teach")])
+def test_a_lab_without_its_page_is_bad_input(ackclock, own_lab, tmp_path, command):
+    ours = own_lab()
+    (tmp_path / "ours" / "page.md").unlink()
+    done = ackclock(*command, ours, "-o", "made")
+    assert done.code == 2 and "the lab 'ours' has no page.md" in done.err
+    assert not (tmp_path / "made").exists()
+
+
+def test_work_of_a_lab_that_is_not_there_is_checked_as_far_as_it_says(ackclock, own_lab, tmp_path):
+    """Students do not have the folder of their teacher's lab."""
+    student(labs.find(own_lab()), tmp_path / "mine", notebook=False, force=False)
+    shutil.rmtree(tmp_path / "ours")
+    file = tmp_path / "mine" / "answers.yaml"
+    started = file.read_text(encoding="utf-8")
+    for name, answer in {
+        "longest_wait": "400 ms",
+        "mean_wait": "3 kg",
+        "small_buffer": "bigger",
+        "price": "-3 %",
+    }.items():
+        started = started.replace(f"{name}: null", f"{name}: {answer}")
+    file.write_text(started + "  pryce: 3\n", encoding="utf-8")
+    (tmp_path / "mine" / "own.py").write_text("import nothing_such\n", encoding="utf-8")
+    done = ackclock("lab", "check", "mine", "--json")
+    assert done.code == 1 and "'ours' is not a lab of the package" in done.err
+    said = {one["question"]: (one["fine"], one["text"]) for one in json.loads(done.out)}
+    assert said["longest_wait"] == (True, "Readable: 400 ms.")
+    assert said["price"] == (True, "Readable: -3 %.")
+    assert said["codel_wait"] == (False, "No answer yet.")
+    assert said["mean_wait"][1].startswith("This cannot be read: 'kg' is not a unit")
+    assert said["small_buffer"][1] == "'bigger' is not one of same, half, tenth."
+    assert "no question 'pryce'; did you mean 'price'?" in said[""][1]
+    assert said["formulas.py"] == (True, "Can be loaded.")
+    assert "own.py line 1: ModuleNotFoundError" in said["own.py"][1]
+    file.write_text("lab: ours\nanswers: {price: 3 %}\n", encoding="utf-8")
+    done = ackclock("lab", "check", "mine")
+    assert done.code == 2 and "no longer says in comments" in done.err
+
+
+def test_a_lab_may_be_renamed(own_lab, tmp_path):
+    from ackclock.labs import answers
+
+    own_lab(name="spring")
+    lab = labs.find(str(tmp_path / "spring"))
+    student(lab, tmp_path / "mine", notebook=False, force=False)
+    file = tmp_path / "mine" / "answers.yaml"
+    started = file.read_text(encoding="utf-8")
+    file.write_text(started.replace("lab: spring", "lab: autumn"), encoding="utf-8")
+    assert answers.read(lab, tmp_path / "mine").problems == ()
+    file.write_text("lab: cubic-bbr\nanswers: {bbr_share: 3 %}\n", encoding="utf-8")
+    assert "`lab` is 'cubic-bbr', not 'spring'" in answers.read(lab, tmp_path / "mine").problems[0]
+
+
 def test_a_notebook_has_commands_and_files_as_cells(ackclock, tmp_path):
     ackclock("lab", "start", "cubic-bbr", "--format", "notebook", "-o", "nb")
     cells = json.loads((tmp_path / "nb" / "lab.ipynb").read_text(encoding="utf-8"))["cells"]

@@ -440,6 +440,27 @@ def test_answers_that_are_handed_in_wrongly_get_a_hint(tmp_path):
     assert said["mean_wait"] == "339700 ms is not possible; check it."
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["answers (1).yaml", "answers.yml", "Answers.YML", "answers-2.yaml", "answers copy.yaml"],
+)
+def test_answers_of_a_similar_name_get_a_hint(name, tmp_path):
+    (tmp_path / name).write_text("lab: bufferbloat\nanswers: {}\n", encoding="utf-8")
+    (tmp_path / "solver.yaml").write_text("a: 1\n", encoding="utf-8")
+    (problem,) = answers.read(labs.find("bufferbloat"), tmp_path).problems
+    assert problem.endswith(f"; '{name}' must be called answers.yaml to count")
+
+
+def test_programs_of_a_similar_name_get_a_hint(tmp_path):
+    (tmp_path / "formulas (1).py").write_text("", encoding="utf-8")
+    job = {"kind": "load", "file": "formulas.py"}
+    (case,) = programs.run(tmp_path, job, [None], Limits())
+    assert case.fault == (
+        "formulas.py cannot be loaded: there is no such file; "
+        "'formulas (1).py' must be called formulas.py to count"
+    )
+
+
 @pytest.mark.slow
 def test_a_straight_line_between_far_buffers_is_no_crossing(markers):
     """The shares bend: the page asks for buffers between them."""

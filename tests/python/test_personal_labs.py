@@ -116,6 +116,14 @@ def test_an_archive_is_a_submission(marker, tmp_path):
     assert (done.name, done.points) == ("ada", LAB.points)
 
 
+def test_of_two_files_of_one_name_in_an_archive_the_grade_says_which_counts(marker, tmp_path):
+    path = _zip(tmp_path / "ada.zip", {"new/answers.yaml": "lab: x", "old/answers.yaml": "lab: y"})
+    with archives.opened(path) as (folder, remarks):
+        assert (folder / "answers.yaml").read_text(encoding="utf-8") == "lab: y"
+    assert remarks == ["The archive has 2 files answers.yaml: 'old/answers.yaml' counts."]
+    assert grade(marker, path).remarks[0] == remarks[0]
+
+
 def test_no_path_of_an_archive_leads_out(tmp_path):
     link = zipfile.ZipInfo("answers.yaml")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -124,7 +132,7 @@ def test_no_path_of_an_archive_leads_out(tmp_path):
         archive.writestr("../../formulas.py", "x = 1")
         archive.writestr("..\\..\\other.py", "x = 2")
         archive.writestr(link, "/etc/passwd")
-    with archives.opened(path) as folder:
+    with archives.opened(path) as (folder, _):
         assert list(folder.rglob("*")) == []
     assert not folder.exists()
     assert [file.name for file in tmp_path.iterdir()] == ["evil.zip"]

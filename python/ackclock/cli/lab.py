@@ -8,7 +8,7 @@ from typing import Literal
 
 import typer
 
-from ackclock.cli.terminal import console, print_json, table
+from ackclock.cli.terminal import console, echo_error, print_json, table
 from ackclock.errors import InputError
 
 lab = typer.Typer(
@@ -96,9 +96,17 @@ def check(
     from ackclock.labs.marking import Marker
     from ackclock.labs.programs import Limits
 
-    found = labs.find(lab if lab is not None else _named(folder))
-    marker = Marker(found, hidden.Hidden(found, 0), Limits(seconds, memory))
-    said = grading.check(marker, folder)
+    limits = Limits(seconds, memory)
+    name = lab if lab is not None else _named(folder)
+    if lab is None and not labs.exists(name):
+        echo_error(
+            f"note: '{name}' is not a lab of the package. Checked is only whether answers can be "
+            "read and programs be loaded; --lab names the folder of a lab."
+        )
+        said = grading.check_alone(folder, limits)
+    else:
+        found = labs.find(name)
+        said = grading.check(Marker(found, hidden.Hidden(found, 0), limits), folder)
     if as_json:
         print_json([{"question": name, "text": text, "fine": fine} for name, text, fine in said])
     else:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import runpy
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from ackclock.errors import InputError, path_of, unknown
+from ackclock.labs.faults import PROGRAM, faults_of
 from ackclock.labs.questions import (
     Choice,
     Controller,
@@ -32,6 +35,7 @@ __all__ = [
     "Mistake",
     "Number",
     "Question",
+    "exists",
     "find",
     "names",
 ]
@@ -47,14 +51,21 @@ def names() -> list[str]:
         >>> "bufferbloat" in labs.names()
         True
     """
-    return sorted(file.parent.name for file in _HERE.glob("*/lab.py"))
+    return sorted(file.parent.name for file in _HERE.glob(f"*/{PROGRAM}"))
+
+
+def exists(name_or_folder: str) -> bool:
+    """Return whether a lab of the package has this name, or is in this folder."""
+    return name_or_folder in names() or (Path(name_or_folder) / PROGRAM).is_file()
 
 
 def find(name_or_folder: str) -> Lab:
     """Return a lab of the package, or the one in a folder of your own.
 
+    What its program prints while it is loaded goes to standard error.
+
     Raises:
-        InputError: there is none.
+        InputError: there is none, or its program has a mistake.
 
     Example:
         >>> from ackclock import labs
@@ -65,12 +76,14 @@ def find(name_or_folder: str) -> Lab:
     known = names()
     place = path_of("name_or_folder", name_or_folder, "the name of a lab, or a folder")
     folder = _HERE / place if name_or_folder in known else place
-    file = folder / "lab.py"
+    folder = folder.absolute()
+    file = folder / PROGRAM
     if not file.is_file():
         if folder.is_dir():
-            raise InputError(f"'{name_or_folder}' is not a lab: it has no lab.py")
+            raise InputError(f"'{name_or_folder}' is not a lab: it has no {PROGRAM}")
         raise InputError(unknown("lab", name_or_folder, known))
-    described = runpy.run_path(str(file)).get("LAB")
+    with redirect_stdout(sys.stderr), faults_of(folder):
+        described = runpy.run_path(str(file)).get("LAB")
     if not isinstance(described, Lab):
-        raise InputError(f"'{file}' sets no LAB")
-    return dataclasses.replace(described, folder=folder.absolute())
+        raise InputError(f"'{name_or_folder}': its {PROGRAM} sets no LAB")
+    return dataclasses.replace(described, folder=folder)

@@ -27,6 +27,7 @@ from typing import Any
 from ackclock import imports
 from ackclock.aside import set_aside
 from ackclock.errors import save_as_utf8
+from ackclock.labs.answers import alike
 from ackclock.labs.questions import HIDDEN
 
 _MOST_FILE_BYTES = 16 << 20
@@ -52,7 +53,7 @@ def main() -> None:
     with suppress(OSError):
         (place.parent / "job").unlink()
     answer, errors = _take_output(job["token"])
-    work = _formula(job) if job["kind"] == "formula" else _controller(job)
+    work = {"formula": _formula, "controller": _controller, "load": _loading}[job["kind"]](job)
     _limit(job["memory_mb"])
     sys.path.append(str(place))
     sys.addaudithook(_hook(place, _readable(place, job.get("lab"))))
@@ -210,7 +211,7 @@ def _fault(error: BaseException) -> str:
 def _load(name: str) -> ModuleType:
     file = Path.cwd() / name
     if not file.is_file():
-        raise _LoadError("there is no such file")
+        raise _LoadError(f"there is no such file{alike(file)}")
     raw = file.read_bytes()
     try:
         raw.decode()
@@ -224,15 +225,26 @@ def _load(name: str) -> ModuleType:
     return module
 
 
+def _loaded(name: str) -> ModuleType:
+    try:
+        return _load(name)
+    except BaseException as error:
+        raise _LoadError(f"{name} cannot be loaded: {_fault(error)}") from None
+
+
+def _loading(job: dict[str, Any]) -> Callable[[Any], Any]:
+    def work(case: None) -> None:
+        _loaded(job["file"])
+
+    return work
+
+
 def _formula(job: dict[str, Any]) -> Callable[[Any], Any]:
     loaded: list[ModuleType] = []
 
     def work(case: dict[str, Any]) -> Any:
         if not loaded:
-            try:
-                loaded.append(_load(job["file"]))
-            except BaseException as error:
-                raise _LoadError(f"{job['file']} cannot be loaded: {_fault(error)}") from None
+            loaded.append(_loaded(job["file"]))
         function = getattr(loaded[0], job["function"], None)
         if not callable(function):
             own = [f"{n}()" for n, f in vars(loaded[0]).items() if isinstance(f, FunctionType)]
@@ -281,8 +293,9 @@ def _controller(job: dict[str, Any]) -> Callable[[Any], Any]:
     runs = Runs(lab.folder, lab.scenarios)
 
     def work(case: dict[str, Any]) -> dict[str, float]:
-        if not (Path.cwd() / job["file"]).is_file():
-            raise _LoadError(f"{job['file']} cannot be loaded: there is no such file")
+        file = Path.cwd() / job["file"]
+        if not file.is_file():
+            raise _LoadError(f"{file.name} cannot be loaded: there is no such file{alike(file)}")
         changes = dict(case["changes"])
         program = {"kind": "python", "file": job["file"]}
         try:

@@ -8,12 +8,16 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import write_text
-from ackclock.labs import answers, archives
+from ackclock.labs import answers, archives, programs
 from ackclock.labs.marking import Mark, Marker, as_word, not_a_word
+from ackclock.labs.programs import Limits
 from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
+from ackclock.labs.units import Unit, UnitError
+from ackclock.labs.writing import asked_for
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,13 @@ def grade(marker: Marker, place: Path, *, name: str | None = None, own: bool = F
         InputError: there is no such folder, or the archive cannot be read.
         ScenarioError: the lab, or its hidden networks, cannot be run.
     """
-    with archives.opened(place) as folder:
-        return _graded(marker, folder, name or place.absolute().stem, own)
+    with archives.opened(place) as (folder, remarks):
+        return _graded(marker, folder, name or place.absolute().stem, own, remarks)
 
 
-def _graded(marker: Marker, folder: Path, name: str, own: bool) -> Grade:
+def _graded(marker: Marker, folder: Path, name: str, own: bool, remarks: list[str]) -> Grade:
     submission = answers.read(marker.lab, folder)
-    remarks, personal = list(submission.problems), marker.of_student(submission.student)
+    remarks, personal = [*remarks, *submission.problems], marker.of_student(submission.student)
     if submission.student is not None:
         remarks.append(f"Figures are marked for the networks of student '{submission.student}'.")
     unknown = submission.secret and marker.secret is None
@@ -101,8 +105,6 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
         Question, what there is to say, and whether it is in order. Nothing is said about whether
         an answer is right unless the question is public.
     """
-    from ackclock.labs.units import Unit, UnitError
-
     submission = answers.read(marker.lab, folder)
     marker = marker.of_student(submission.student)
     found = [("", problem, False) for problem in submission.problems]
@@ -115,27 +117,52 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
             found.append((question.name, feedback, mark.full))
             continue
         answer = submission.answers[question.name]
-        said, fine = "Readable.", True
-        if answer is None:
-            said, fine = "No answer yet.", False
-        elif question.public and not submission.secret:
+        if answer is not None and question.public and not submission.secret:
             mark = marker.mark(question, answer, folder, final=False)
-            said, fine = mark.feedback, mark.full
-        elif isinstance(question, Choice):
-            if as_word(answer) not in question.options:
-                said, fine = not_a_word(question, answer), False
+            found.append((question.name, mark.feedback, mark.full))
         else:
-            unit = Unit.of(question.unit)
-            try:
-                given = unit.read(answer)
-            except UnitError as error:
-                said, fine = f"This cannot be read: {error}.", False
-            else:
-                said = f"Readable: {unit.show(given)}."
-                if not question.least <= given <= question.most:
-                    said, fine = f"{unit.show(given)} is not possible; check it.", False
-        found.append((question.name, said, fine))
+            found.append((question.name, *_readable(question, answer)))
     return found
+
+
+def check_alone(folder: Path, limits: Limits) -> list[tuple[str, str, bool]]:
+    """Look at a student's work without its lab: can answers be read, and programs be loaded?
+
+    Questions are those that `answers.yaml` names.
+
+    Args:
+        folder: The student's work.
+        limits: Of each program.
+
+    Returns:
+        As `check`.
+    """
+    questions = asked_for(folder / ANSWERS)
+    submission = answers.read_for([one.name for one in questions], folder, None)
+    found = [("", problem, False) for problem in submission.problems]
+    found += [(one.name, *_readable(one, submission.answers[one.name])) for one in questions]
+    for file in answers.files(folder):
+        if file.suffix == ".py":
+            (case,) = programs.run(folder, {"kind": "load", "file": file.name}, [None], limits)
+            found.append((file.name, case.fault or "Can be loaded.", case.fault is None))
+    return found
+
+
+def _readable(question: Number | Choice, answer: Any) -> tuple[str, bool]:
+    """Return whether an answer can be read and can be right, in words and as a flag."""
+    if answer is None:
+        return "No answer yet.", False
+    if isinstance(question, Choice):
+        known = as_word(answer) in question.options
+        return ("Readable.", True) if known else (not_a_word(question, answer), False)
+    unit = Unit.of(question.unit)
+    try:
+        given = unit.read(answer)
+    except UnitError as error:
+        return f"This cannot be read: {error}.", False
+    if not question.least <= given <= question.most:
+        return f"{unit.show(given)} is not possible; check it.", False
+    return f"Readable: {unit.show(given)}.", True
 
 
 def submissions(folder: Path) -> list[Path]:

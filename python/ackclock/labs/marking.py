@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from ackclock.errors import InputError
 from ackclock.labs import personal, programs
+from ackclock.labs.faults import PROGRAM, faults_of
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.programs import Case, Limits
 from ackclock.labs.questions import (
@@ -118,7 +121,7 @@ class Marker:
         except UnitError as error:
             return 0.0, f"This cannot be read: {error}."
         right = self.reference(question)
-        share, feedback = self._judge(question, given, right, lambda one: one.value(self.runs))
+        share, feedback = self._judge(question, given, right, self.wrong)
         if share == 0.0 and not question.least <= given <= question.most:
             return 0.0, f"{Unit.of(question.unit).show(given)} is not possible. {feedback}"
         return share, feedback
@@ -129,9 +132,7 @@ class Marker:
             given = Unit.of(question.unit).read(answer)
         except UnitError:
             return None
-        if any(
-            math.isclose(given, one.value(self.runs), rel_tol=0.01) for one in question.mistakes
-        ):
+        if any(math.isclose(given, self.wrong(one), rel_tol=0.01) for one in question.mistakes):
             return None
         for other in self.lab.questions:
             if not isinstance(other, Number) or other is question:
@@ -153,8 +154,19 @@ class Marker:
     def reference(self, question: Number | Choice) -> Any:
         """Return the right answer, measured in runs."""
         if question.name not in self._references:
-            self._references[question.name] = question.value(self.runs)
+            right = self._own(question.value, self.runs)
+            words = question.options if isinstance(question, Choice) else ()
+            self._references[question.name] = _usable(question, right, tuple(words))
         return self._references[question.name]
+
+    def wrong(self, mistake: Mistake) -> float:
+        """Return the figure that a mistake leads to, measured in runs."""
+        return self._own(mistake.value, self.runs)
+
+    def _own(self, function: Callable[..., Any], *arguments: Any, **facts: Any) -> Any:
+        """Call a function of the lab: what it raises is no fault of the student's."""
+        with faults_of(self.lab.folder):
+            return function(*arguments, **facts)
 
     def _judge(
         self,
@@ -205,7 +217,12 @@ class Marker:
         key = f"{question.name} {dict(changes)}"
         if key not in self._references:
             results = self.runs.of(question.scenario, changes, question.record)
-            self._references[key] = question.facts(results), question.value(results)
+            facts = self._own(question.facts, results)
+            if not isinstance(facts, Mapping) or {*facts} != {*question.arguments}:
+                wanted = ", ".join(question.arguments)
+                raise InputError(f"{PROGRAM}: `facts` of '{question.name}' do not give {wanted}")
+            right = self._own(question.value, results)
+            self._references[key] = facts, _usable(question, right, tuple(question.options))
         return self._references[key]
 
     def _returned(
@@ -225,7 +242,7 @@ class Marker:
             return 0.0, f"It returns {case.value!r} for {shown}, and that is not so."
         if isinstance(case.value, str | bool):
             return 0.0, f"It returns {case.value!r}, not a number."
-        return self._judge(question, case.value, right, lambda one: one.value(**facts))
+        return self._judge(question, case.value, right, lambda one: self._own(one.value, **facts))
 
     def _controller(self, question: Controller, folder: Path, networks: Sequence[Changes]) -> Mark:
         wanted = list(dict.fromkeys(one.scenario for one in question.criteria))
@@ -281,8 +298,24 @@ class Marker:
             for flow in scenario.flows:
                 if flow.startswith("mine"):
                     scenario = scenario.set(f"flows.{flow}.tcp.cc", one.against)
-            self._references[key] = one.figure(simulate(scenario))
+            self._references[key] = self._own(one.figure, simulate(scenario))
         return float(figure) / self._references[key]
+
+
+def _usable(question: Question, right: Any, words: tuple[str, ...]) -> Any:
+    """Return a right answer, if a student can give it.
+
+    Raises:
+        InputError: it is none of these words; without any, not a finite number.
+    """
+    if words:
+        usable, wanted = right in words, f"one of {', '.join(words)}"
+    else:
+        number = isinstance(right, Real) and not isinstance(right, bool)
+        usable, wanted = number and math.isfinite(right), "a finite number"
+    if not usable:
+        raise InputError(f"{PROGRAM}: `value` of '{question.name}' gives {right!r}, not {wanted}")
+    return right
 
 
 def as_word(answer: Any) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import library
+from ackclock.errors import one_of
 
 if TYPE_CHECKING:
     from ackclock.replications import Replications
@@ -37,8 +38,12 @@ class Runs:
         self._done: dict[str, Any] = {}
 
     def file(self, name: str) -> Path:
-        """Return the file of a scenario of the lab."""
-        own = self._folder / self._scenarios[name]
+        """Return the file of a scenario of the lab.
+
+        Raises:
+            InputError: the lab has no scenario of this name, or there is none of that file.
+        """
+        own = self._folder / self._scenarios[one_of("scenario of this lab", name, self._scenarios)]
         return own if own.is_file() else library.find(self._scenarios[name])
 
     def scenario(self, name: str, changes: Changes | None = None) -> Scenario:

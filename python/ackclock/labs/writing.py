@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from ackclock.canonical import to_yaml
 from ackclock.document import Document
-from ackclock.errors import InputError
+from ackclock.errors import InputError, save_as_utf8
 from ackclock.files import require_folder_above, write_text
 from ackclock.labs import personal
 from ackclock.labs.marking import Marker
@@ -52,6 +53,19 @@ _KINDS = {
     "number": "A plain number.",
 }
 
+_UNITS = {
+    "time": "ms",
+    "rate": "Mbps",
+    "size": "KiB",
+    "packets": "packets",
+    "share": "%",
+    "number": "",
+}
+"""A unit of each kind: as good as any where only the kind of an answer is known."""
+
+_ASKED = re.compile(r"^  # \d+\. (?:One of: (?P<words>.+)\.|(?P<kind>.+))\n  (?P<name>\w+):", re.M)
+"""A question in the file of answers, as `_form` writes it."""
+
 
 def student(
     lab: Lab,
@@ -91,7 +105,7 @@ def student(
         texts[f"{one}.yaml"] = _scenario(runs.file(one), values.get(one), who)
     for question in lab.questions:
         if isinstance(question, Controller):
-            texts[question.file] = (lab.folder / question.file).read_text(encoding="utf-8")
+            texts[question.file] = _part(lab, question.file)
     there = [file for file in texts if (folder / file).exists()]
     if there and not force:
         raise InputError(
@@ -158,9 +172,25 @@ def _solution(marker: Marker, question: Number | Choice) -> str:
     return str(right) if isinstance(question, Choice) else Unit.of(question.unit).show(right)
 
 
+def _part(lab: Lab, name: str) -> str:
+    """Return the text of a file of the lab.
+
+    Raises:
+        InputError: it is not there, or not text.
+    """
+    file = lab.folder / name
+    if not file.is_file():
+        raise InputError(f"the lab '{lab.name}' has no {name}: there is no file '{file}'")
+    raw = file.read_bytes()
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise InputError(f"'{file}' is not UTF-8 text; {save_as_utf8(raw)}") from None
+
+
 def _page(lab: Lab, block: Callable[[Question, int], str]) -> str:
     numbers = {question.name: i for i, question in enumerate(lab.questions, 1)}
-    body = (lab.folder / "page.md").read_text(encoding="utf-8")
+    body = _part(lab, "page.md")
     named = _MARK.findall(body)
     if sorted(named) != sorted(numbers):
         different = sorted({*named} ^ {*numbers}) or named
@@ -222,7 +252,7 @@ def _answered(marker: Marker, question: Question, number: int) -> str:
     if isinstance(question, Number):
         show = Unit.of(question.unit).show
         lines += [
-            f"- {show(one.value(marker.runs))}{_credit(one)}: {one.feedback}"
+            f"- {show(marker.wrong(one))}{_credit(one)}: {one.feedback}"
             for one in question.mistakes
         ]
     elif isinstance(question, Choice):
@@ -260,6 +290,32 @@ def _form(
             continue
         lines.append(f"  {question.name}: {value(question)}")
     return "\n".join(lines) + "\n"
+
+
+def asked_for(file: Path) -> list[Number | Choice]:
+    """Return the questions of a file of answers as far as its comments say what they are.
+
+    Raises:
+        InputError: it has answers, and the comments of `_form` are gone.
+    """
+
+    def unknown(runs: Any) -> Any:
+        raise InputError("the lab of these questions is not known")
+
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    units = {_KINDS[kind]: unit for kind, unit in _UNITS.items()}
+    found: list[Number | Choice] = []
+    for match in _ASKED.finditer(text):
+        name = match["name"]
+        if match["words"]:
+            options = dict.fromkeys(match["words"].split(", "), "")
+            found.append(Choice(name=name, text="", options=options, value=unknown, mistakes={}))
+        elif match["kind"] in units:
+            unit = units[match["kind"]]
+            found.append(Number(name=name, text="", unit=unit, value=unknown, least=-math.inf))
+    if not found and re.search(r"^answers:", text, re.M):
+        raise InputError(f"'{file}' no longer says in comments what it asks for")
+    return found
 
 
 def _skeleton(lab: Lab) -> str:
