@@ -232,3 +232,36 @@ def test_command(tmp_path):
     assert "> P. 1:2001(2000) ack 1" in result.stdout
     good.write_text("nonsense")
     assert runner.invoke(app, ["script", str(good)]).exit_code == 2
+
+
+RENO = "`sysctl -q net.ipv4.tcp_congestion_control=reno`\n"
+
+
+def test_a_setting_applies_where_the_congestion_control_has_the_key(ackclock, tmp_path):
+    sends = OPEN + "+0 > P. 1:2001(2000) ack 1"
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "cubic.pkt").write_text(f"\ufeff{sends}", encoding="utf-8")
+    (folder / "reno.pkt").write_text(RENO + sends, encoding="utf-8")
+    hystart = ("--set", "cc.hystart=linux")
+    done = ackclock("script", "scripts", *hystart, "--set", "initial_window=1")
+    assert (done.code, done.err) == (1, "") and "2 failed" in done.out
+    done = ackclock("script", "scripts", *hystart)
+    assert (done.code, done.err) == (0, "") and "2 passed" in done.out
+    done = ackclock("script", folder / "reno.pkt", *hystart)
+    assert done.code == 2
+    assert "reno.pkt, with the congestion control 'reno': cc.hystart: unknown key" in done.err
+    done = ackclock("script", "scripts", "--set", "cc.hystrat=linux")
+    assert done.code == 2 and done.err.count("unknown key") == 1
+    assert done.err.startswith("error: --set cc.hystrat: no script has this key; ")
+    for wrong in ("rto.min=3 kg", "cc.kind=reno"):
+        done = ackclock("script", "scripts", "--set", wrong)
+        assert done.code == 2 and done.err.startswith(
+            f"error: {Path('scripts', 'cubic.pkt')}, with"
+        )
+
+
+def test_an_operation_that_snippets_lack_is_named(tmp_path):
+    assert run(f"{OPEN}+0 > P. 1:2001(2000) ack 1\n+0 %{{ assert 9 ** 9 > 1 }}%").message == (
+        "'9 ** 9' in a snippet"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,29 @@ def script(
 
     [cyan]ackclock script lost.pkt --json[/cyan]         what happened, as JSON
     """
-    from ackclock.script import run_script
+    from ackclock.script import SettingError, run_script
 
     overrides = _overrides(settings)
+    refused: dict[str, str] = {}
+    applied: set[str] = set()
+
+    def run(path: Path, text: str) -> Result:
+        """Run a script with those of the settings that its congestion control has."""
+        left, options = overrides, {"push": push, "strict_end": strict_end}
+        while True:
+            try:
+                found = run_script(str(path), text, defines=words, overrides=left, **options)
+            except SettingError as error:
+                ours = error.unknown and {*error.unknown} <= {*_keys(left)}
+                if len(paths) == 1 or not ours:
+                    raise
+                refused.update(dict.fromkeys(error.unknown, str(error)) | refused)
+                left = _without(left, error.unknown)
+            else:
+                if found.verdict != "unsupported":
+                    applied.update(_keys(left))
+                return found
+
     words = dict(pair(define, "--define needs NAME=VALUE") for define in defines or ())
     paths = _scripts(files)
     # All are read before the first one runs: a run says nothing of a folder that is not there.
@@ -61,14 +82,9 @@ def script(
     ) as advance:
         for path, text in zip(paths, texts, strict=True):
             try:
-                result = run_script(
-                    str(path),
-                    text,
-                    defines=words,
-                    overrides=overrides,
-                    push=push,
-                    strict_end=strict_end,
-                )
+                result = run(path, text)
+            except SettingError:
+                raise  # it would be the same for each script
             except InputError as error:
                 broken.append(str(error))
                 if not as_json:
@@ -85,6 +101,9 @@ def script(
         print_json({"scripts": shown, "counts": dict(counts), "errors": broken})
     elif len(paths) > 1:
         _show_counts(counts, len(broken), sum(bool(result.rules_of) for result in results))
+    for key, said in refused.items():
+        if key not in applied:
+            raise InputError(f"--set {key}: no script has this key; {said}")
     if broken:
         raise typer.Exit(2)
     if counts["failed"] or (strict and counts["unsupported"]):
@@ -107,6 +126,25 @@ def _overrides(settings: list[str] | None) -> dict[str, Any]:
     return overrides
 
 
+def _keys(overrides: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Yield the keys that are set, as `--set` spells them."""
+    for key, value in overrides.items():
+        if isinstance(value, dict):
+            yield from _keys(value, f"{above}{key}.")
+        else:
+            yield above + key
+
+
+def _without(overrides: dict[str, Any], left_out: Sequence[str], above: str = "") -> dict[str, Any]:
+    """Return what is set but for these keys, and for what is empty then."""
+    kept = {
+        key: _without(value, left_out, f"{above}{key}.") if isinstance(value, dict) else value
+        for key, value in overrides.items()
+        if above + key not in left_out
+    }
+    return {key: value for key, value in kept.items() if value != {}}
+
+
 def _scripts(files: list[Path]) -> list[Path]:
     paths: list[Path] = []
     for file in files:
@@ -124,7 +162,7 @@ def _scripts(files: list[Path]) -> list[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"'{path}': the file is not text in UTF-8") from None
 

@@ -5,6 +5,7 @@ shell lines set, `connection` drives one end of the engine, `matching` compares 
 runs assertions, and `runner` puts them together.
 """
 
+from ackclock.script.model import SettingError
 from ackclock.script.runner import Result, run_script
 
-__all__ = ["Result", "run_script"]
+__all__ = ["Result", "SettingError", "run_script"]

@@ -9,7 +9,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.script.commands import Host
 from ackclock.script.matching import Sent
-from ackclock.script.model import NotSupportedError, Option, ScriptError, Segment
+from ackclock.script.model import NotSupportedError, Option, ScriptError, Segment, SettingError
 
 OWN_MSS = 1460
 OWN_SCALE = 8
@@ -22,6 +22,7 @@ _NOP = Option("nop")
 class Connection:
     """One connection. Times are nanoseconds; numbers are those of the script."""
 
+    name: str  # of the script, for messages
     host: Host
     overrides: dict[str, Any] = field(default_factory=dict)
     queue: list[Sent] = field(default_factory=list)
@@ -162,6 +163,7 @@ class Connection:
                     if isinstance(value, dict) and isinstance(resolved.get(key), dict):
                         value = resolved[key] | value
                     tcp[key] = value
+                self._check_settings(tcp)
             self._end = _core.Endpoint(self._check(tcp))
             self._end.open(self.opened)
             self._end.establish(self.ready_at, self.opened, self._window)
@@ -171,8 +173,24 @@ class Connection:
     def _check(self, tcp: dict[str, Any]) -> _core.Scenario:
         scenario, errors, _ = _core.check(json.dumps(self._document(tcp)))
         if scenario is None:
-            raise ScriptError("; ".join(e["message"] for e in json.loads(errors)))
+            said = "; ".join(e["message"] for e in json.loads(errors))
+            raise ScriptError(f"{self.name}: {said}")
         return scenario
+
+    def _check_settings(self, tcp: dict[str, Any]) -> None:
+        """Refuse what is set from outside and cannot be with the script's congestion control."""
+        _, errors, _ = _core.check(json.dumps(self._document(tcp)))
+        found = [(".".join(map(str, e["path"][3:])), e) for e in json.loads(errors)]
+        if found:
+            told = (
+                "; ".join(filter(None, (f"{key}: {e['message']}", e["hint"]))) for key, e in found
+            )
+            control = f"with the congestion control '{self.host.control}'"
+            unknown = [key for key, e in found if e["message"].startswith("unknown key")]
+            raise SettingError(
+                f"{self.name}, {control}: {'; '.join(told)}",
+                tuple(unknown) if len(unknown) == len(found) else (),
+            )
 
     @property
     def is_made(self) -> bool:

@@ -13,6 +13,18 @@ class ScriptError(InputError):
     """A script that is not written in the language."""
 
 
+class SettingError(InputError):
+    """A key that was set for a script cannot be.
+
+    Attributes:
+        unknown: Those that the flow of this script does not have, as `--set` spells them.
+    """
+
+    def __init__(self, message: str, unknown: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.unknown = unknown
+
+
 class NotSupportedError(AckclockError):
     """A script asks for something that cannot be done here; neither passed nor failed."""
 

@@ -74,6 +74,7 @@ def run_script(
 
     Raises:
         ScriptError: the text is no script.
+        SettingError: `overrides` hold what this script's congestion control cannot have.
         InputError: an argument is of the wrong kind.
     """
     if not isinstance(text, str):
@@ -117,7 +118,7 @@ class _Run:
         self.push = push
         self.strict_end = strict_end
         self.host = Host()
-        self.connection = Connection(self.host, overrides)
+        self.connection = Connection(script.name, self.host, overrides)
         self.now = 0
         self.listeners: set[str] = set()
         self.recent: list[str] = []

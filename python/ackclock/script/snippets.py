@@ -142,7 +142,9 @@ class Snippets:
                     )
                 case ast.Call(ast.Name(function), arguments, []) if function in _FUNCTIONS:
                     return _FUNCTIONS[function](*map(value, arguments))
-        except (KeyError, TypeError, ArithmeticError, ValueError) as error:
+        except KeyError:  # an operation that is not among those that there are
+            pass
+        except (TypeError, ArithmeticError, ValueError) as error:
             raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet: {error}") from None
         raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet")
 
