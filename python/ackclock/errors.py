@@ -252,6 +252,14 @@ def span_of(name: str, given: Any) -> tuple[float, float] | None:
     refuse(name, given, "a start and a later end in seconds, such as (1, 2.5)")
 
 
+def outside(from_s: float, to_s: float, end_s: float) -> InputError:
+    """Return the error about a span of time in which nothing of a run is."""
+    end = min(to_s, end_s)
+    return InputError(
+        f"nothing of the run is between {from_s:g} s and {end:g} s; it lasts {end_s:g} s"
+    )
+
+
 def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
     """Return the paths and values that an argument gives.
 

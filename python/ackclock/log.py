@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import InputError, must_have, names_of, one_of, real_of, refuse
+from ackclock.errors import InputError, must_have, names_of, one_of, outside, real_of, refuse
 from ackclock.packaged import rows
 
 if TYPE_CHECKING:
@@ -102,12 +102,16 @@ def entries(
         to_s: End here, seconds; what happens at that very time counts.
 
     Raises:
-        InputError: an unknown kind or flow, or a table that was not recorded.
+        InputError: an unknown kind or flow, a table that was not recorded, or a span outside of the
+            run.
     """
     must_have(results, "summary", "tables")
     from_s, to_s = real_of("from_s", from_s), real_of("to_s", to_s)
     kinds = None if kinds is None else names_of("kinds", kinds, "events")
     flows = None if flows is None else names_of("flows", flows, "F1")
+    end_s = float(results.summary["end_s"])
+    if from_s > min(to_s, end_s):
+        raise outside(from_s, to_s, end_s)
     for kind in kinds or ():
         one_of("kind of log", kind, KINDS)
     for name in flows or ():

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 
 import jsonschema
@@ -286,6 +287,77 @@ def test_a_table_that_was_cut_short_is_completed(ackclock, tmp_path):
     done = ackclock("grade", "bufferbloat", "in", "--csv", "g.csv")
     assert "1 graded, 1 were in the table already" in done.out
     assert (tmp_path / "g.csv").read_bytes() == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_table_that_a_spreadsheet_has_saved_is_continued(ackclock, tmp_path, delimiter):
+    submission(tmp_path / "in" / "Müller")
+    ackclock("grade", "bufferbloat", "in", "--csv", "g.csv")
+    plain = (tmp_path / "g.csv").read_bytes()
+    rows = list(csv.reader(plain.decode().splitlines()))
+    with (tmp_path / "g.csv").open("w", encoding="utf-8-sig", newline="") as stream:
+        csv.writer(stream, delimiter=delimiter).writerows(rows)
+    again = ackclock("grade", "bufferbloat", "in", "--csv", "g.csv")
+    assert "0 graded, 1 were in the table already" in again.out
+    assert (tmp_path / "g.csv").read_bytes() == plain
+    (tmp_path / "g.csv").write_bytes(plain.decode().encode("cp1252"))
+    refused = ackclock("grade", "bufferbloat", "in", "--csv", "g.csv")
+    assert refused.code == 2 and "save the file as UTF-8" in refused.err
+
+
+@pytest.mark.slow
+def test_an_interrupted_table_says_what_it_holds(ackclock, tmp_path, monkeypatch):
+    from ackclock.labs import grading
+
+    for name in ("ada", "bob", "eve"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+    graded = grading.grade
+
+    def interrupted(marker, place, **options):
+        if place.name == stop:
+            raise KeyboardInterrupt
+        return graded(marker, place, **options)
+
+    monkeypatch.setattr(grading, "grade", interrupted)
+    stop = "eve"
+    done = ackclock("grade", "bufferbloat", "in", "--csv", "g.csv")
+    assert done.code == 130
+    assert (
+        "stopped: 2 of 3 submissions are in g.csv; the same command grades the others" in done.err
+    )
+    stop = "ada"
+    (tmp_path / "g.csv").unlink()
+    assert "stopped before a submission was graded" in (
+        ackclock("grade", "bufferbloat", "in", "--csv", "g.csv").err
+    )
+
+
+def test_files_that_cannot_be_written_are_refused_before_the_work(ackclock, tmp_path):
+    submission(tmp_path / "in" / "ada")
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for options, said in {
+        ("in/ada", "--out", "none/x.json"): "there is no folder 'none'",
+        ("in/ada", "--out", "in"): "'in' is a folder; choose a file with --out",
+        ("in", "--csv", "none/g.csv"): "there is no folder 'none'",
+        ("in", "--csv", "in"): "'in' is a folder; choose a file with --csv",
+        ("in", "--csv", "g.csv", "--feedback", "file"): "--feedback: 'file' is not a folder",
+    }.items():
+        done = ackclock("grade", "bufferbloat", *options)
+        assert (done.code, done.out) == (2, "") and said in done.err
+
+
+@pytest.mark.parametrize(
+    ("lab", "question"), [("bufferbloat", "longest_wait_of"), ("own-controller", "mine")]
+)
+def test_a_network_that_cannot_be_is_no_fault_of_a_program(ackclock, tmp_path, lab, question):
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "own.yaml").write_text(
+        f"# ours\n{question}:\n  networks: [{{links.none.rate: 4 Mbps}}]\n", encoding="utf-8"
+    )
+    done = ackclock("grade", lab, "ada", "--hidden", "own.yaml")
+    assert done.code == 2
+    assert re.match(rf"own\.yaml:\d:\d: {question}: links\.none\.rate: there is no", done.err)
 
 
 def test_a_file_that_is_no_table_of_grades_is_not_replaced(ackclock, tmp_path):

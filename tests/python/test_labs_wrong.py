@@ -559,6 +559,13 @@ def test_answers_that_are_empty_or_a_list_are_told_how_to_begin(text, tmp_path):
     assert "scenario" not in problem
 
 
+def test_a_sentence_ends_once(markers):
+    """Also where a hint asks a question."""
+    question = next(q for q in labs.find("bufferbloat").questions if q.name == "longest_wait")
+    said = markers("bufferbloat").mark(question, "400 msec", Path()).feedback
+    assert said.endswith("did you mean `400 ms`?")
+
+
 @pytest.mark.parametrize(
     ("asked", "written", "hint"),
     [
@@ -567,6 +574,12 @@ def test_answers_that_are_empty_or_a_list_are_told_how_to_begin(text, tmp_path):
         ("ms", "0.25 sec", "'sec' is not a unit; did you mean `0.25 s`?"),
         ("kB", "3 kg", "'kg' is not a unit; did you mean `3 kB`?"),
         ("ms", "3 kg", "'kg' is not a unit; write a number with its unit, such as 12.5 ms"),
+        (
+            "%",
+            "6.2 Prozent",
+            "'Prozent' is not a unit of a share; write a number, such as 0.85 or 85 %",
+        ),
+        ("", "7 ms", "expected a plain number, without 'ms'"),
     ],
 )
 def test_a_unit_that_there_is_not_has_the_one_that_was_meant(asked, written, hint):

@@ -151,9 +151,16 @@ def test_log_as_json(ackclock):
 
 
 def test_a_log_of_nothing_says_so(ackclock):
-    code, out, err = ackclock("log", "timer", "--kind", "drops", "--from", "5")
+    code, out, err = ackclock("log", "timer", "--kind", "drops", "--from", "1.1")
     assert (code, out) == (0, "")
     assert "nothing of this kind" in err
+
+
+@pytest.mark.parametrize("span", [("--from", "3", "--to", "2"), ("--from", "5000")])
+def test_a_span_outside_of_the_run_is_bad_input(ackclock, span):
+    code, out, err = ackclock("log", "timer", *span)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: nothing of the run is between {span[1]} s and ")
 
 
 @pytest.mark.parametrize("time", ["3q", "-1", "one"])

@@ -169,6 +169,10 @@ def test_many_submissions_some_of_them_archives(marker, ackclock, tmp_path):
     assert rows["ada"]["points"] == rows["copy"]["points"] == "14"
     assert rows["ada"]["student"] == "ada"
     assert "'ada' has the networks of this student, too" in rows["copy"]["remarks"]
+    assert "'copy' has the networks of this student, too" in rows["ada"]["remarks"]
+    before = (tmp_path / "grades.csv").read_bytes()
+    ackclock("grade", "bufferbloat", "many", "--csv", "grades.csv", "--personal")
+    assert (tmp_path / "grades.csv").read_bytes() == before
     assert "cannot be unpacked" in rows["broken"]["remarks"]
 
 
@@ -191,6 +195,17 @@ def test_with_a_secret_nobody_else_can_draw_the_networks(ackclock, tmp_path):
     without = grade(Marker(LAB, Hidden(LAB, 0), Limits()), tmp_path / "a")
     assert without.points == 4  # the function, which is tried on other networks
     assert any("--secret FILE" in remark for remark in without.remarks)
+
+
+def test_a_name_is_the_same_however_its_letters_are_put_together():
+    assert personal.student("Zoe\u0301  M\u00dcLLER") == personal.student("zo\u00e9 mu\u0308ller")
+
+
+def test_a_secret_is_the_same_with_what_editors_add(tmp_path):
+    plain, marked = tmp_path / "plain", tmp_path / "marked"
+    plain.write_text("of which nobody knows", encoding="utf-8")
+    marked.write_text("of which nobody knows\r\n", encoding="utf-8-sig")
+    assert personal.secret_of(plain) == personal.secret_of(marked)
 
 
 def test_a_secret_has_to_be_one(ackclock, tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from ackclock.cli.lab import line
+from ackclock.cli.options import require_folder
 from ackclock.cli.terminal import echo_error
 from ackclock.errors import InputError, listed
 
@@ -61,6 +62,9 @@ def grade(
     if table is not None:
         if out is not None:
             raise InputError("--out is for one submission; --feedback writes a file for each")
+        require_folder(table, "--csv")
+        if feedback is not None and feedback.exists() and not feedback.is_dir():
+            raise InputError(f"--feedback: '{feedback}' is not a folder")
         _many(marker, submission, table, feedback, form, personal)
         return
     if feedback is not None:
@@ -69,6 +73,8 @@ def grade(
         inner = grading.submissions(submission)
         if any(grading.holds_one(found, one) for one in inner):
             raise InputError(f"'{submission}' holds many submissions; grade them with --csv FILE")
+    if out is not None:  # before the work, not after it
+        require_folder(out, "--out")
     done = grading.grade(marker, submission, own=personal)
     if out is not None:
         from ackclock.files import write_text
@@ -119,10 +125,26 @@ def _many(
             else:
                 write_text(feedback / f"{done.name}.json", _text(done, form))
 
+    at = grading.BulkProgress(0, 0, "")
+
+    def show(state: grading.BulkProgress) -> None:
+        nonlocal at
+        at = state
+        bar(state)
+
     with progress_bar(
         lambda state: f"{state.done}/{state.total}  {state.name}", wanted=True
     ) as bar:
-        bulk = grading.grade_all(marker, folder, table, made.hexdigest(), bar, write, own=own)
+        try:
+            bulk = grading.grade_all(marker, folder, table, made.hexdigest(), show, write, own=own)
+        except KeyboardInterrupt:
+            echo_error(
+                f"stopped: {at.done} of {at.total} submissions are in {table}; the same command "
+                "grades the others"
+                if at.done
+                else "stopped before a submission was graded"
+            )
+            raise
     before = f", {bulk.before} were in the table already" if bulk.before else ""
     typer.echo(f"{bulk.graded} graded{before}: {table}")
     for name in bulk.failed:

@@ -58,11 +58,13 @@ def name_list(texts: Sequence[str] | None) -> list[str]:
 
 
 def require_folder(file: Path, option: str) -> None:
-    """Check that the folder of a file that is to be written is there.
+    """Check that a file can be written: its folder is there, and it is not a folder itself.
 
     Raises:
-        InputError: it is not.
+        InputError: it cannot.
     """
+    if file.is_dir():
+        raise InputError(f"'{file}' is a folder; choose a file with {option}")
     if not file.absolute().parent.is_dir():
         raise InputError(f"there is no folder '{file.parent}'; choose another place with {option}")
 

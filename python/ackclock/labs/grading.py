@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, save_as_utf8
 from ackclock.files import write_text
 from ackclock.labs import answers, archives, programs
-from ackclock.labs.marking import Mark, Marker, as_word, not_a_word
+from ackclock.labs.marking import Mark, Marker, as_word, ended, not_a_word
 from ackclock.labs.programs import Limits
 from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
 from ackclock.labs.units import Unit, UnitError
@@ -159,7 +159,7 @@ def _readable(question: Number | Choice, answer: Any) -> tuple[str, bool]:
     try:
         given = unit.read(answer)
     except UnitError as error:
-        return f"This cannot be read: {error}.", False
+        return ended(f"This cannot be read: {error}"), False
     if not question.least <= given <= question.most:
         return f"{unit.show(given)} is not possible; check it.", False
     return f"Readable: {unit.show(given)}.", True
@@ -245,7 +245,7 @@ def grade_all(
             f"'{folder}' holds no submissions; each is a folder of its own, or a .zip file"
         )
     called = _called(todo)
-    students: dict[str, str] = {}
+    students: dict[str, dict[str, str]] = {}
     for i, one in enumerate(todo):
         if progress is not None:
             progress(BulkProgress(i, len(todo), one.name))
@@ -255,22 +255,18 @@ def grade_all(
         old = before.get(name)
         if old is not None and old["key"] == key:
             rows.append(old)
-            students.setdefault(old["student"], name)
+            _compare(old, students)
             kept += 1
             continue
         row = {"submission": name, "key": key}
         try:
             found = grade(marker, one, name=called[one], own=own)
             row["student"] = _cell(found.student or "")
-            remarks = list(found.remarks)
-            if students.setdefault(row["student"], name) != name and found.student:
-                remarks.append(
-                    f"'{students[row['student']]}' has the networks of this student, too."
-                )
             row |= {mark.question: f"{mark.points:g}" for mark in found.marks}
             row |= {"points": f"{found.points:g}", "most": f"{found.most:g}"}
             row["percent"] = f"{100 * found.points / found.most:.1f}"
-            row["remarks"] = _cell("; ".join(remark.rstrip(".") for remark in remarks))
+            row["remarks"] = _cell("; ".join(remark.rstrip(".") for remark in found.remarks))
+            _compare(row, students)
             graded += 1
             if each is not None:
                 each(found)
@@ -283,6 +279,17 @@ def grade_all(
         _write(table, head, [*rows, *later])
     _write(table, head, rows)
     return Bulk(graded, kept, tuple(failed))
+
+
+def _compare(row: dict[str, str], students: dict[str, dict[str, str]]) -> None:
+    """Remark in both rows where a submission has the networks of a student that one had before."""
+    if not row["student"]:
+        return
+    first = students.setdefault(row["student"], row)
+    for one, other in ((first, row), (row, first)):
+        said = f"'{other['submission']}' has the networks of this student, too"
+        if one is not other and said not in one["remarks"]:
+            one["remarks"] = "; ".join(filter(None, (one["remarks"], said)))
 
 
 def _called(submissions: list[Path]) -> dict[Path, str]:
@@ -305,14 +312,19 @@ def _rows(table: Path, head: list[str]) -> dict[str, dict[str, str]]:
     if not table.exists():
         return {}
     try:
-        with table.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
+        # Spreadsheets save a byte order mark and, in some countries, semicolons.
+        with table.open(encoding="utf-8-sig", newline="") as stream:
+            begins = stream.readline()
+            stream.seek(0)
+            reader = csv.DictReader(stream, delimiter=";" if f"{head[0]};" in begins else ",")
             if reader.fieldnames != head:
                 raise InputError(
                     f"'{table}' is not a table of grades of this lab; choose another with --csv"
                 )
             return {row["submission"]: row for row in _whole(reader)}
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError:
+        raise InputError(f"'{table}' is not a table of grades; {save_as_utf8(b'')}") from None
+    except csv.Error as error:
         raise InputError(f"'{table}' is not a table of grades: {error}") from None
 
 

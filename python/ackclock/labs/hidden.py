@@ -23,7 +23,9 @@ class Hidden:
     def __init__(self, lab: Lab, seed: int, file: Path | None = None) -> None:
         self.file = file if file is not None else lab.folder / HIDDEN
         self.seed = seed
-        self._document = Document.read(self.file) if self.file.is_file() else Document({})
+        begin = "QUESTION: {networks: 4, set: {PATH: [VALUE, VALUE]}}"
+        there = self.file.is_file()
+        self._document = Document.read(self.file, begin) if there else Document({})
         if file is not None and not file.is_file():
             raise InputError(f"no such file: '{file}'")
         names = [question.name for question in lab.questions]
@@ -61,6 +63,19 @@ class Hidden:
             for i, network in enumerate(drawn):
                 network[path] = shuffled[i % len(values)]
         return drawn
+
+    def placed(self, question: str, error: ScenarioError) -> ScenarioError:
+        """Return the error of a network with the place of its question in the file."""
+        return ScenarioError(
+            self._document.problem(
+                (question,),
+                ": ".join(filter(None, (one.path, one.message))),
+                value=one.value,
+                allowed=one.allowed,
+                hint=one.hint,
+            )
+            for one in error.problems
+        )
 
     def _wrong(self, question: str, message: str) -> ScenarioError:
         if question not in self._document.data:

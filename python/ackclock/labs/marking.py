@@ -9,7 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, ScenarioError
 from ackclock.labs import personal, programs
 from ackclock.labs.faults import PROGRAM, faults_of
 from ackclock.labs.hidden import Hidden
@@ -119,7 +119,7 @@ class Marker:
         try:
             given = Unit.of(question.unit).read(answer)
         except UnitError as error:
-            return 0.0, f"This cannot be read: {error}."
+            return 0.0, ended(f"This cannot be read: {error}")
         right = self.reference(question)
         share, feedback = self._judge(question, given, right, self.wrong)
         if share == 0.0 and not question.least <= given <= question.most:
@@ -216,6 +216,7 @@ class Marker:
     def _network(self, question: Formula, changes: Changes) -> tuple[dict[str, Any], float | str]:
         key = f"{question.name} {dict(changes)}"
         if key not in self._references:
+            self._require(question, question.scenario, changes)
             results = self.runs.of(question.scenario, changes, question.record)
             facts = self._own(question.facts, results)
             if not isinstance(facts, Mapping) or {*facts} != {*question.arguments}:
@@ -224,6 +225,19 @@ class Marker:
             right = self._own(question.value, results)
             self._references[key] = facts, _usable(question, right, tuple(question.options))
         return self._references[key]
+
+    def _require(self, question: Question, scenario: str, changes: Changes) -> None:
+        """Check that a scenario can be run in a network that is not the lab's own.
+
+        Raises:
+            ScenarioError: it cannot, which is no fault of a student's program.
+        """
+        try:
+            self.runs.scenario(scenario, changes)
+        except ScenarioError as error:
+            if not changes:
+                raise
+            raise self.hidden.placed(question.name, error) from None
 
     def _returned(
         self, question: Formula, case: Case, facts: Mapping[str, Any], right: float | str
@@ -251,6 +265,8 @@ class Marker:
             for scenario in wanted
             for changes in networks
         ]
+        for case in cases:
+            self._require(question, case["scenario"], case["changes"])
         job = {
             "kind": "controller",
             "file": question.file,
@@ -370,7 +386,12 @@ def _direction(given: float, right: float) -> str:
 def _sentence(fault: str) -> str:
     name = fault.split(" ", 1)[0]
     first = fault[0] if ".py" in name else fault[0].upper()
-    return first + fault[1:] + ("" if fault.endswith((".", "!")) else ".")
+    return ended(first + fault[1:])
+
+
+def ended(text: str) -> str:
+    """Return a sentence with a full stop, unless it ends already."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _short(value: Any) -> str:

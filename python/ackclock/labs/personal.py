@@ -8,8 +8,10 @@ every student can find out the networks of every other.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import hmac
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,15 +36,17 @@ _LEAST_SECRET = 8
 def student(value: Any) -> str | None:
     """Return the name of a student as it decides, from what is written in `answers.yaml`.
 
-    Spaces around it and capital letters do not count. None without a name.
+    Spaces around it, capital letters, and how letters such as é are put together do not count. None
+    without a name.
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return " ".join(str(value).split()).casefold()[:_MOST] or None
+    plain = unicodedata.normalize("NFC", str(value))
+    return " ".join(plain.split()).casefold()[:_MOST] or None
 
 
 def secret_of(file: Path | None) -> bytes | None:
-    """Return what a teacher's file of a secret holds, without what ends its line.
+    """Return what a teacher's file of a secret holds, without what editors put around it.
 
     Raises:
         InputError: it cannot be read, or is so short that it can be guessed.
@@ -50,7 +54,7 @@ def secret_of(file: Path | None) -> bytes | None:
     if file is None:
         return None
     try:
-        secret = file.read_bytes().strip()
+        secret = file.read_bytes().removeprefix(codecs.BOM_UTF8).strip()
     except OSError as error:
         raise InputError(f"--secret: '{file}' cannot be read: {error.strerror}") from None
     if len(secret) < _LEAST_SECRET:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.columns import OF_RECORDS
-from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of
+from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of, outside
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.delays import variations_s
 from ackclock.metrics.percentiles import Recorded
@@ -134,10 +134,7 @@ def _span(results: Recorded, from_s: float | None, to_s: float | None) -> Span:
     end = float(results.summary["end_s"])
     span = Span(from_s or 0.0, end if to_s is None else min(to_s, end))
     if not span.to_s > span.from_s:
-        raise InputError(
-            f"nothing of the run is between {span.from_s:g} s and {span.to_s:g} s; it lasts "
-            f"{end:g} s"
-        )
+        raise outside(span.from_s, span.to_s, end)
     return span
 
 
