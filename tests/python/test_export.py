@@ -84,6 +84,26 @@ def test_windows_hold_until_they_change(lossy, tmp_path):
         ("pcapng", {"hosts": ["n1"]}, "unknown host 'n1'"),
         ("pcapng", {"links": ["b"]}, "unknown link 'b'"),
         ("csv", {"tables": ["cwn"]}, "unknown table 'cwn'; did you mean 'cwnd'"),
+        (
+            "csv",
+            {"tables": ["cwnd"], "links": ["B"]},
+            "--links has no effect: cwnd has no column 'link'",
+        ),
+        (
+            "csv",
+            {"tables": ["queue", "routes"], "flows": ["U"]},
+            "--flows has no effect: queue, routes have no column 'flow'",
+        ),
+        (
+            "pcapng",
+            {"hosts": ["n0"], "flows": ["U"]},
+            "no packet of this run is left with --flows U --hosts n0",
+        ),
+        (
+            "ns2",
+            {"links": ["A"], "flows": ["U"]},
+            "no packet of this run is left with --flows U --links A",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused(lossy, tmp_path, name, options, message):

@@ -68,6 +68,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
     network = Network(results.model)
     packets = Packets.of(results)
     lines = _lines(results, network, packets, options)
+    options.require_packets(len(lines.event))
     seq = segment_numbers(packets, results.model["flows"])
     numbers = network.numbers()
     names = pa.array([f"{number} " for number in [*numbers, -1]])

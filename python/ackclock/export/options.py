@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ackclock.errors import names_of
+from ackclock.errors import InputError, names_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,16 @@ class Options:
         wanted = self.flows
         flows = (flow for flow in model["flows"] if flow["tcp"] is not None)
         return [flow for flow in flows if wanted is None or flow["id"] in wanted]
+
+    def require_packets(self, count: int) -> None:
+        """Check that packets are left where only some were asked for.
+
+        Raises:
+            InputError: there is none.
+        """
+        asked = [(name, getattr(self, name)) for name in ("flows", "links", "hosts")]
+        if count == 0 and (said := [f"--{name} {','.join(v)}" for name, v in asked if v]):
+            raise InputError(f"no packet of this run is left with {' '.join(said)}")
 
     def given(self) -> list[str]:
         """Names of the options that were given."""

@@ -37,6 +37,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
     network = Network(results.model)
     packets = Packets.of(results)
     capture = Capture.of(results, network, packets, options)
+    options.require_packets(len(capture))
     flows = contents.of_packets(results, network, packets)
     snaplen = options.snaplen or SNAPLEN
     yield _section(results)

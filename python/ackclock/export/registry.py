@@ -98,7 +98,7 @@ def export(
 
     Raises:
         InputError: an unknown format, flow, link, host or table; an option that the format does not
-            know; records that the format needs were not made.
+            know, or that has no effect; nothing is left; records that are needed were not made.
         OSError: the file cannot be written.
     """
     entry = find(format)
@@ -140,6 +140,10 @@ def check(entry: Format, results: Results | Scenario, options: Options) -> None:
         if entry.of != "scenario":
             raise InputError(f"'{entry.name}' shows a run, not a scenario; run it first")
         return
+    if entry.name == "csv":
+        from ackclock.export import tables
+
+        tables.require_columns(options)
     missing = [table for table in entry.tables if table not in results.tables]
     if missing:
         needed, none = (

@@ -37,11 +37,31 @@ def chosen(results: Results, options: Options) -> list[str]:
     return list(dict.fromkeys(options.tables)) if options.tables is not None else recorded
 
 
+_OF = {"flow": "flows", "link": "links"}
+"""Columns by which rows are chosen, and their options."""
+
+
+def require_columns(options: Options) -> None:
+    """Check that each choice of rows has a table to choose from.
+
+    Raises:
+        InputError: none of the tables that were asked for has the column.
+    """
+    known = descriptions()
+    tables = [one_of("table", name, known) for name in options.tables or ()]
+    columns = {column["name"] for name in tables for column in known[name]["columns"]}
+    for column, option in _OF.items():
+        if tables and getattr(options, option) is not None and column not in columns:
+            has = "has no column" if len(tables) == 1 else "have no column"
+            raise InputError(f"--{option} has no effect: {', '.join(tables)} {has} '{column}'")
+
+
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The first of the chosen tables as CSV, piece by piece."""
     first = True
     for piece in results.pieces(chosen(results, options)[0]):
-        for column, wanted in (("flow", options.flows), ("link", options.links)):
+        for column, option in _OF.items():
+            wanted = getattr(options, option)
             if wanted is not None and column in piece.column_names:
                 names = pa.array(wanted, pa.string())
                 piece = piece.filter(pc.is_in(piece[column].cast(pa.string()), names))  # pyrefly: ignore[missing-attribute]
