@@ -88,10 +88,8 @@ class Unit:
         if not math.isfinite(number):
             raise UnitError("not a finite number")
         if self.kind in ("share", "number"):
-            if unit not in ("", "%") and self.kind == "share":
-                raise UnitError(f"'{unit}' is not a unit of a share; write {self._such_as()}")
             if unit not in ("", "%"):
-                raise UnitError(f"expected a plain number, without '{unit}'")
+                raise UnitError(f"expected {self._such_as()}, without '{unit}'")
             return number * (0.01 if unit == "%" else 1.0)
         if unit == "" and self.kind == "packets":
             return number  # A count can mean nothing else.
