@@ -206,7 +206,7 @@ def test_documents_and_tables(prediction):
     print_prediction(console, prediction)
     print_comparison(console, comparison)
     shown = text.getvalue()
-    assert "103.818359375 ms" in shown
+    assert " 103.8 ms " in shown
     assert "Mibps" in shown
     assert "agree in 21 of 21 figures" in shown
 

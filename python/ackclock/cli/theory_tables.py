@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from ackclock.cli.figures import NONE
+from ackclock.cli.figures import NONE, seconds
 from ackclock.cli.terminal import table
 from ackclock.theory.prediction import queue_label
 
@@ -43,7 +43,7 @@ def print_prediction(console: Console, prediction: Prediction) -> None:
             escape(name),
             facts.cc,
             escape(" ".join(facts.links)),
-            f"{facts.empty_rtt_s * 1e3:.12g} ms",
+            seconds(facts.empty_rtt_s),
             f"{facts.start_s:g} s",
             NONE if facts.finish_ack_s is None else f"{facts.finish_ack_s:.2f} s",
         )
