@@ -56,6 +56,8 @@ def main() -> None:
     work = {"formula": _formula, "controller": _controller, "load": _loading}[job["kind"]](job)
     _limit(job["memory_mb"])
     sys.path.append(str(place))
+    if os.name == "nt":
+        import ctypes  # noqa: F401  # opens the system's library while it is imported
     sys.addaudithook(_hook(place, _readable(place, job.get("lab"))))
     faulthandler.enable(errors)
     try:

@@ -18,13 +18,14 @@ def faults_of(folder: Path) -> Iterator[None]:
 
     Raises:
         InputError: the program is not Python, has raised something, or has called `exit()`.
-        AckclockError: what a run raises that this program has not asked for.
+        AckclockError: a run has failed; bad input that this program has not given.
     """
     try:
         yield
     except (Exception, SystemExit) as error:  # whatever the mistakes of a teacher lead to
         line = _line(error, folder.absolute() / PROGRAM)
-        if isinstance(error, AckclockError) and line is None:
+        ours = isinstance(error, AckclockError) and not isinstance(error, InputError)
+        if ours or (isinstance(error, InputError) and line is None):
             raise
         place = PROGRAM if line is None else f"{PROGRAM} line {line}"
         raise InputError(f"{place}: {_words(error)}") from None
