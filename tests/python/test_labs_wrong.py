@@ -444,11 +444,14 @@ def test_answers_that_are_handed_in_wrongly_get_a_hint(tmp_path):
     "name",
     ["answers (1).yaml", "answers.yml", "Answers.YML", "answers-2.yaml", "answers copy.yaml"],
 )
-def test_answers_of_a_similar_name_get_a_hint(name, tmp_path):
+def test_answers_of_a_similar_name_get_a_hint(name, ackclock, tmp_path):
     (tmp_path / name).write_text("lab: bufferbloat\nanswers: {}\n", encoding="utf-8")
     (tmp_path / "solver.yaml").write_text("a: 1\n", encoding="utf-8")
     (problem,) = answers.read(labs.find("bufferbloat"), tmp_path).problems
-    assert problem.endswith(f"; '{name}' must be called answers.yaml to count")
+    hint = f"; '{name}' must be called answers.yaml to count"
+    assert problem.endswith(hint)
+    done = ackclock("lab", "check", ".")
+    assert done.code == 2 and done.err.endswith(f"{hint}\n")
 
 
 def test_programs_of_a_similar_name_get_a_hint(tmp_path):

@@ -144,13 +144,13 @@ def line(mark: str, name: str, text: str, *, width: int = 78) -> None:
 def _named(folder: Path) -> str:
     """Return the lab that a folder of answers names."""
     from ackclock.document import Document
+    from ackclock.labs.answers import alike
     from ackclock.labs.questions import ANSWERS
 
     file = folder / ANSWERS
     if not file.is_file():
-        raise InputError(
-            f"'{folder}' has no {ANSWERS}; name the lab with --lab, or give another folder"
-        )
+        advice = alike(file) or "; name the lab with --lab, or give another folder"
+        raise InputError(f"'{folder}' has no {ANSWERS}{advice}")
     name = Document.read(file, "lab: NAME").data.get("lab")
     if not isinstance(name, str):
         raise InputError(f"'{file}' does not name its lab; write 'lab: NAME' or use --lab")
