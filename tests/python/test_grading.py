@@ -203,6 +203,16 @@ def test_a_controller_that_fails_has_no_points_and_its_line(tmp_path, text, said
 
 
 @pytest.mark.slow
+def test_a_mistake_in_a_criterion_is_no_fault_of_a_controller(ackclock, tmp_path):
+    shutil.copytree(OWN.folder, tmp_path / "ours")
+    file = tmp_path / "ours" / "lab.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("def _delay(results):", "def _delay(result):"), encoding="utf-8")
+    done = ackclock("grade", f".{os.sep}ours", "ours")
+    assert done.code == 2 and re.match(r"error: lab\.py line \d+: NameError: ", done.err)
+
+
+@pytest.mark.slow
 def test_a_controller_earns_what_it_does(tmp_path):
     """The one that students begin with fills the queue: everything but the delay."""
     one = Marker(OWN, Hidden(OWN, 0), Limits(seconds=60))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -274,6 +275,8 @@ class Marker:
             "question": question.name,
         }
         found = programs.run(folder, job, cases, self.limits)
+        if any(case.fault and not case.unloaded for case in found):
+            self._require_figures(question, networks[0])
         # The same fault comes at another time in each scenario: its first line says which it is.
         faults = list(
             {case.fault.partition("\n")[0]: case.fault for case in found if case.fault}.values()
@@ -301,6 +304,19 @@ class Marker:
             board = (question.board[0], question.board[1](figures))
         return Mark(question.name, round(points, 2), question.points, "\n".join(said), board)
 
+    def _require_figures(self, question: Controller, changes: Changes) -> None:
+        """Check that it is no mistake of the lab if something has failed.
+
+        Raises:
+            InputError: a figure cannot be measured with Reno in place of the student's program.
+        """
+        for one in question.criteria:
+            key = f"{question.name} {one.name} can be measured"
+            if key not in self._references:
+                # A family of senders without Reno shows nothing.
+                with suppress(ScenarioError):
+                    self._references[key] = self._figure_of(one, changes, "reno")
+
     def _relative(self, one: Criterion, case: Mapping[str, Any], value: Any) -> float | None:
         figure = value.get(one.name) if isinstance(value, dict) else None
         if not isinstance(figure, int | float) or not math.isfinite(figure):
@@ -309,13 +325,16 @@ class Marker:
             return float(figure)
         key = f"{one.name} {one.against} {case}"
         if key not in self._references:
-            changes = dict(case["changes"])
-            scenario = self.runs.scenario(one.scenario, changes)
-            for flow in scenario.flows:
-                if flow.startswith("mine"):
-                    scenario = scenario.set(f"flows.{flow}.tcp.cc", one.against)
-            self._references[key] = self._own(one.figure, simulate(scenario))
+            self._references[key] = self._figure_of(one, case["changes"], one.against)
         return float(figure) / self._references[key]
+
+    def _figure_of(self, one: Criterion, changes: Changes, cc: str) -> float:
+        """Return a figure of a run with a congestion control of ours in place of the student's."""
+        scenario = self.runs.scenario(one.scenario, dict(changes))
+        for flow in scenario.flows:
+            if flow.startswith("mine"):
+                scenario = scenario.set(f"flows.{flow}.tcp.cc", cc)
+        return self._own(one.figure, simulate(scenario))
 
 
 def _usable(question: Question, right: Any, words: tuple[str, ...]) -> Any:
