@@ -243,6 +243,7 @@ class Replications:
         It is written under another name and renamed, so that it is complete or absent.
 
         Raises:
+            InputError: it is a folder, or its folder is not there.
             OSError: the disk is full, the folder cannot be written to.
         """
         table = self.table()

@@ -288,7 +288,7 @@ def test_files_that_are_none(small_results, lossy, tmp_path):
 
 def test_nothing_is_left_of_a_failed_write(lossy, tmp_path):
     found = replicate(lossy, 5)
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(InputError, match="no folder"):
         found.save(tmp_path / "no-folder" / "x.parquet")
     assert list(tmp_path.iterdir()) == []
 

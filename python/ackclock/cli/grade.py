@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from ackclock.cli.lab import line
-from ackclock.cli.options import require_folder
+from ackclock.cli.options import require_writable
 from ackclock.cli.terminal import echo_error
 from ackclock.errors import InputError, listed
 
@@ -62,7 +62,7 @@ def grade(
     if table is not None:
         if out is not None:
             raise InputError("--out is for one submission; --feedback writes a file for each")
-        require_folder(table, "--csv")
+        require_writable(table, "--csv")
         if feedback is not None and feedback.exists() and not feedback.is_dir():
             raise InputError(f"--feedback: '{feedback}' is not a folder")
         _many(marker, submission, table, feedback, form, personal)
@@ -74,7 +74,7 @@ def grade(
         if any(grading.holds_one(found, one) for one in inner):
             raise InputError(f"'{submission}' holds many submissions; grade them with --csv FILE")
     if out is not None:  # before the work, not after it
-        require_folder(out, "--out")
+        require_writable(out, "--out")
     done = grading.grade(marker, submission, own=personal)
     if out is not None:
         from ackclock.files import write_text

@@ -58,15 +58,24 @@ def name_list(texts: Sequence[str] | None) -> list[str]:
 
 
 def require_folder(file: Path, option: str) -> None:
-    """Check that a file can be written: its folder is there, and it is not a folder itself.
+    """Check that the folder of a file that is to be written is there.
 
     Raises:
-        InputError: it cannot.
+        InputError: it is not.
     """
-    if file.is_dir():
-        raise InputError(f"'{file}' is a folder; choose a file with {option}")
     if not file.absolute().parent.is_dir():
         raise InputError(f"there is no folder '{file.parent}'; choose another place with {option}")
+
+
+def require_writable(file: Path, option: str) -> None:
+    """Check that a file can be written or replaced, as far as folders are concerned.
+
+    Raises:
+        InputError: its folder is not there, or it is a folder itself.
+    """
+    require_folder(file, option)
+    if file.is_dir():
+        raise InputError(f"'{file}' is a folder; choose a file with {option}")
 
 
 def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
