@@ -96,6 +96,11 @@ def test_a_wrong_file_of_networks_is_named(tmp_path):
     (folder / "personal.yaml").write_text("bloat: {links.bottleneck.rate: 1 Mbps}\n", "utf-8")
     with pytest.raises(ScenarioError, match="list of values"):
         personal.networks(own, "ada")
+    (folder / "personal.yaml").write_text(
+        "# ours\nbloat:\n  links.bottleneck.rate: [1 kg]\n", "utf-8"
+    )
+    with pytest.raises(ScenarioError, match=r"personal\.yaml:\d:\d: bloat: links.bottleneck.rate"):
+        personal.networks(own, "ada")
     (folder / "personal.yaml").unlink()
     with pytest.raises(InputError, match="same networks"):
         personal.networks(own, "ada")

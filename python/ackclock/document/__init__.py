@@ -211,6 +211,19 @@ class Document:
         entries = [(tuple(entry.pop("path")), entry) for entry in json.loads(found)]
         return [self.problem(path, **entry) for path, entry in entries]
 
+    def placed(self, path: Path, error: ScenarioError) -> ScenarioError:
+        """Return the error of a scenario as that of the values for it that stand here at `path`."""
+        return ScenarioError(
+            self.problem(
+                path,
+                ": ".join(filter(None, (one.path, one.message))),
+                value=one.value,
+                allowed=one.allowed,
+                hint=one.hint,
+            )
+            for one in error.problems
+        )
+
     def is_from_outside(self, path: Path) -> bool:
         """Whether the value at `path`, or a part of it, was set from outside."""
         return any(path[: len(p)] == p or p[: len(path)] == path for p, _ in self.overrides)

@@ -66,16 +66,7 @@ class Hidden:
 
     def placed(self, question: str, error: ScenarioError) -> ScenarioError:
         """Return the error of a network with the place of its question in the file."""
-        return ScenarioError(
-            self._document.problem(
-                (question,),
-                ": ".join(filter(None, (one.path, one.message))),
-                value=one.value,
-                allowed=one.allowed,
-                hint=one.hint,
-            )
-            for one in error.problems
-        )
+        return self._document.placed((question,), error)
 
     def _wrong(self, question: str, message: str) -> ScenarioError:
         if question not in self._document.data:

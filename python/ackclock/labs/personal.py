@@ -19,6 +19,7 @@ from typing import Any
 from ackclock.document import Document
 from ackclock.errors import InputError, ScenarioError, unknown
 from ackclock.labs.questions import Lab
+from ackclock.labs.runs import Runs
 
 PERSONAL = "personal.yaml"
 STUDENT = "student"
@@ -72,7 +73,7 @@ def networks(lab: Lab, name: str | None, secret: bytes | None = None) -> dict[st
 
     Raises:
         InputError: this lab has the same networks for all.
-        ScenarioError: `personal.yaml` is not as it should be.
+        ScenarioError: `personal.yaml` is not as it should be, or gives values that cannot be run.
     """
     if name is None:
         return {}
@@ -94,6 +95,12 @@ def networks(lab: Lab, name: str | None, secret: bytes | None = None) -> dict[st
         found[scenario] = {
             path: _drawn(values, name, path, secret) for path, values in paths.items()
         }
+    runs = Runs(lab.folder, lab.scenarios, found)
+    for scenario in found:
+        try:
+            runs.scenario(scenario)
+        except ScenarioError as error:
+            raise document.placed((scenario,), error) from None
     return found
 
 
