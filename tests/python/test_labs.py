@@ -12,6 +12,7 @@ import pytest
 
 from ackclock import labs
 from ackclock.cli.app import main
+from ackclock.errors import InputError
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.marking import RIGHT, Marker
 from ackclock.labs.programs import Limits
@@ -293,6 +294,21 @@ def test_a_mistake_in_what_a_lab_measures_costs_no_points(
         done = ackclock(*command)
         assert (done.code, done.out) == (2, "") and done.err.startswith(f"error: {said}")
     assert not (tmp_path / "g.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ("{'rate': 1}", "`facts` of 'longest_wait_of' do not give rate_bps, limit_bytes"),
+        ("{'rate_bps': results, 'limit_bytes': 1}", "needed is a number, text or list"),
+        ("{'rate_bps': 1 / 0}", r"lab\.py line \d+: ZeroDivisionError"),
+    ],
+)
+def test_a_mistake_in_what_a_function_gets_costs_no_points(own_lab, tmp_path, facts, said):
+    own_lab("facts=_facts", f"facts=lambda results: {facts}")
+    lab = labs.find(str(tmp_path / "ours"))
+    with pytest.raises(InputError, match=said):
+        Marker(lab, Hidden(lab, 0), Limits()).try_program(lab.questions[-1], tmp_path)
 
 
 def test_what_a_lab_prints_is_not_part_of_documents(ackclock, own_lab, tmp_path):

@@ -223,6 +223,10 @@ class Marker:
             if not isinstance(facts, Mapping) or {*facts} != {*question.arguments}:
                 wanted = ", ".join(question.arguments)
                 raise InputError(f"{PROGRAM}: `facts` of '{question.name}' do not give {wanted}")
+            for name, fact in facts.items():
+                if not isinstance(fact, str | int | float | list):
+                    given = f"`facts` of '{question.name}' give {fact!r} for {name}"
+                    raise InputError(f"{PROGRAM}: {given}; needed is a number, text or list")
             right = self._own(question.value, results)
             self._references[key] = facts, _usable(question, right, tuple(question.options))
         return self._references[key]
