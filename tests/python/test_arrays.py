@@ -1,9 +1,11 @@
 """What is given where arrays, columns, tables and numbers are needed becomes that or is refused."""
 
+import sys
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -134,6 +136,13 @@ def test_a_gap_is_nan_among_values_and_refused_among_times_and_shares(given: Any
             call(given)
 
 
+def test_arrays_are_taken_while_another_thread_loads_the_module_of_masked_ones(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))  # without its class yet
+    assert m.jain([5.0, 5.0]) == 1.0
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -148,6 +157,10 @@ def test_a_gap_is_nan_among_values_and_refused_among_times_and_shares(given: Any
         (lambda: m.outstanding([2, 1], [1, 1], T, V), "`sent_s` goes back in row 1, counted"),
         (lambda: m.step_mean(T, V, 2, 1), "there is no time between 2 s and 1 s"),
         (lambda: m.step_mean(T, V, "0", 1), "`start_s` is '0'; needed is a number"),
+        (lambda: m.step_mean(T, V, 0, np.inf), "between 0 s and inf s to average over is infinite"),
+        (lambda: m.jain([1, -1]), "`shares` holds -1 in row 1, counted from 0; needed are finite"),
+        (lambda: m.jain([np.inf, 1]), "`shares` holds inf in row 0, counted from 0; needed are fi"),
+        (lambda: m.alpha_mean([1, -1], 0.5), "`shares` holds -1 in row 1, counted from 0"),
         (lambda: m.step_mean(T, V, 0, 5, initial=None), "`initial` is None; needed is a number"),
         (lambda: m.sample_mean(T, V, end_s=[1]), "`end_s` is of the class `list`; needed is a num"),
         (lambda: m.window_edges(0, np.inf, 1), "inf s in windows of 1 s: both must be finite"),

@@ -97,6 +97,17 @@ def test_jain():
     assert metrics.jain([0, 0]) is None
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-6, 1.0, 1e7, 1e300])
+@pytest.mark.filterwarnings("error")
+def test_the_alpha_mean_scales_with_shares_of_any_size(scale):
+    for alpha, mean in ((0, 1.5), (0.5, (1 + 2**0.5) ** 2 / 4), (1, 2**0.5), (2, 4 / 3)):
+        assert metrics.alpha_mean([scale, 2 * scale], alpha) == pytest.approx(mean * scale)
+    # With a large alpha only the lesser share counts, as one of two.
+    mean = metrics.alpha_mean([scale, 2 * scale], 50)
+    assert mean == pytest.approx(2 ** (1 / 49) * scale, rel=1e-9)
+    assert metrics.alpha_mean([scale, 0.0], 2) == metrics.alpha_mean([0.0, 0.0], 0.5) == 0.0
+
+
 def words(values, names):
     codes = [None if value is None else names.index(value) for value in values]
     return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names))

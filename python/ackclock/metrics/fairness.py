@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.errors import flag_of, listed, real_of, refuse, several
+from ackclock.errors import InputError, flag_of, listed, real_of, refuse, several
 from ackclock.metrics.given import numbers_of
 from ackclock.metrics.windows import require_few
 
@@ -18,17 +18,20 @@ def jain(shares: ArrayLike) -> float | None:
     Report TR-301, 1984.
 
     Args:
-        shares: Shares of the flows, none negative, in any unit; shape (n,).
+        shares: Shares of the flows, finite and none negative, in any unit; shape (n,).
 
     Returns:
         The index, or none if there is no share or all are 0.
+
+    Raises:
+        InputError: a share is negative, infinite or missing.
 
     Example:
         >>> from ackclock.metrics import jain
         >>> jain([5.0, 5.0]), jain([10.0, 0.0])
         (1.0, 0.5)
     """
-    x = numbers_of("shares", shares, gaps=False)
+    x = _shares(shares)
     largest = x.max(initial=0.0)
     if not largest > 0:
         return None
@@ -44,7 +47,7 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
     Mo, Walrand, IEEE/ACM ToN 8(5), 2000: utility ``x^(1-alpha) / (1-alpha)``, or ``log x`` for 1.
 
     Args:
-        shares: Shares of the flows, none negative, in any unit; shape (n,).
+        shares: Shares of the flows, finite and none negative, in any unit; shape (n,).
         alpha: How much small shares weigh, 0 or above.
 
     Returns:
@@ -52,7 +55,7 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
         share.
 
     Raises:
-        InputError: alpha is negative.
+        InputError: alpha is negative, or a share is negative, infinite or missing.
 
     Example:
         >>> from ackclock.metrics import alpha_mean
@@ -60,15 +63,30 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
         [2.5, 2.0, 1.6, 1.0]
     """
     alpha = real_of("alpha", alpha, least=0)
-    x = numbers_of("shares", shares, gaps=False)
-    if not x.size:
-        return None
+    x = _shares(shares)
+    if not x.any():
+        return 0.0 if x.size else None
     least = float(x.min())
-    if math.isinf(alpha) or (least <= 0 and alpha >= 1):
-        return max(least, 0.0)
+    if math.isinf(alpha) or (least == 0 and alpha >= 1):
+        return least
     if alpha == 1:
         return float(np.exp(np.log(x).mean()))
-    return float(np.mean(x ** (1.0 - alpha)) ** (1.0 / (1.0 - alpha)))
+    # Powers of ratios of at most 1 do not overflow, and that of the share that weighs most is 1.
+    scale = least if alpha > 1 else float(x.max())
+    ratios = scale / x if alpha > 1 else x / scale
+    return scale * float(np.mean(ratios ** abs(1.0 - alpha)) ** (1.0 / (1.0 - alpha)))
+
+
+def _shares(given: ArrayLike) -> NDArray[np.float64]:
+    """Return shares, which are finite and not negative."""
+    x = numbers_of("shares", given, gaps=False)
+    if (wrong := np.flatnonzero((x < 0) | np.isinf(x))).size:
+        row = wrong[0]
+        raise InputError(
+            f"`shares` holds {x[row]:g} in row {row}, counted from 0; needed are finite numbers, "
+            "0 or above"
+        )
+    return x
 
 
 def max_min(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from numbers import Real
 from typing import Any, NoReturn
@@ -85,21 +86,25 @@ def within(value: float, what: str) -> float:
 
 
 def require_time(start_s: float, end_s: float) -> None:
-    """Check that there is time between two moments.
+    """Check that there is time between two moments, and not without end.
 
     Raises:
-        InputError: there is none, or these are not numbers.
+        InputError: there is none, it is infinite, or these are not numbers.
     """
     if not real_of("end_s", end_s) > real_of("start_s", start_s):
         raise InputError(f"there is no time between {start_s} s and {end_s} s to average over")
+    if not math.isfinite(end_s - start_s):
+        raise InputError(f"the time between {start_s} s and {end_s} s to average over is infinite")
 
 
 def _array(name: str, given: Any, width: int | None) -> NDArray[Any]:
     try:
         # NumPy would load it here, for a tenth of a small run. Without it nothing is masked.
-        masked = sys.modules.get("numpy.ma")
-        if masked is not None and isinstance(given, masked.MaskedArray):
-            given = masked.filled(given.astype(np.float64), np.nan)
+        # Where another thread is loading it, the module is there before its class, and nothing is
+        # masked yet either.
+        masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+        if masked is not None and isinstance(given, masked):
+            given = given.astype(np.float64).filled(np.nan)
         found = np.asarray(given)
         texts = (isinstance(one, str | bytes) for one in found.flat)  # would become numbers, too
         if found.ndim and found.dtype == object and not any(texts):

@@ -58,7 +58,7 @@ def step_mean(
         The mean, in the unit of `value`.
 
     Raises:
-        InputError: the span is empty.
+        InputError: the span is empty or infinite.
 
     Example:
         >>> from ackclock.metrics import step_mean

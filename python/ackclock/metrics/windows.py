@@ -3,6 +3,7 @@
 A window k covers ``[start + k width, start + (k + 1) width)``. All windows are returned, empty ones
 with 0: a series that skips idle windows draws a line through time in which nothing happened. The
 last window is always a whole one and may reach beyond `end_s`; events after `end_s` do not count.
+An event at `end_s` itself counts in the last window.
 """
 
 import math
@@ -99,7 +100,7 @@ def windowed_sums(
 def windowed_counts(
     time_s: ArrayLike, start_s: float, end_s: float, width_s: float
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Events (for example losses) in each window.
+    """Events (for example losses) in each window; one at `end_s` itself counts in the last.
 
     Args:
         time_s: Times of the events, seconds; shape (m,).
