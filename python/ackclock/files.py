@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from ackclock.errors import InputError, path_of
+from ackclock.errors import InputError, flag_of, path_of
 
 if TYPE_CHECKING:
     from pyarrow import OSFile
@@ -39,7 +39,7 @@ def page(place: str | PathLike[str], what: str, *, force: bool) -> Path:
     Raises:
         InputError: something else is there, or no folder is there.
     """
-    path = path_of("place", place)
+    path, force = path_of("place", place), flag_of("force", force)
     if path.is_dir():
         raise InputError(f"'{path}' is a folder; the {what} is a file")
     if not path.parent.is_dir():

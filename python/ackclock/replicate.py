@@ -58,13 +58,13 @@ def replicate(
         first_seed: Seed of the first one.
         workers: Processes; default as many as there are cores for this process.
         progress: Called a few times per second with how far the work is.
-        time_limit_s: A replication that takes longer is given up.
+        time_limit_s: A replication that takes longer is given up; above 0, by default no limit.
 
     Returns:
         The figures of all flows in all replications.
 
     Raises:
-        InputError: a count, seed or number of workers that makes no sense.
+        InputError: a count, seed, time limit or number of workers that makes no sense.
         ReplicationsFailedError: replications failed (their process ended, they took too long, a
             controller in Python failed); carries the others.
         ReplicationsInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what was done, from the

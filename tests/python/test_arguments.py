@@ -143,6 +143,24 @@ def study() -> Any:
             lambda _: study().run(time_limit_s=-1),
             "`time_limit_s` is -1; needed is a number above 0",
         ),
+        (
+            lambda _: study().run(time_limit_s=float("inf")),
+            "`time_limit_s` is inf; needed is a number above 0 and up to 1.8e+10; without a limit",
+        ),
+        (
+            lambda _: api.replicate(SCENARIO, 2, workers=1, time_limit_s=1e30),
+            "`time_limit_s` is 1e+30; needed is a number above 0 and up to 1.8e+10",
+        ),
+        (
+            lambda _: study().run(memory_limit=1),
+            "`memory_limit` is 1; needed is a number of bytes from 64000000 up",
+        ),
+        (lambda _: study().run(force="no"), "`force` is 'no'; needed is True or False"),
+        (lambda _: study().run(retry_failed=1), "`retry_failed` is 1; needed is True or False"),
+        (
+            lambda run: other.report.write(run, "x.html", force="x"),
+            "`force` is 'x'; needed is True or False",
+        ),
         (lambda _: study().run(workers=int), "`workers` is the class `int`; needed is a whole"),
         (lambda _: api.Study(SCENARIO, name=5), "`name` is 5; needed is text"),
         (

@@ -223,13 +223,13 @@ def children(pid):
 @pytest.mark.slow
 def test_a_run_that_ends_its_process_is_a_failed_row(cluster, tmp_path):
     """Here: for lack of memory. Neither the worker nor other runs suffer from it."""
-    flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(8000)]
+    flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(14_000)]
     grid = {"size": {"small": {"seed": 1}, "large": {"flows": flows}, "other": {"seed": 2}}}
     small = document() | {"stop": {"when": "time", "at_latest": "100 ms"}}
     with DaskExecutor(cluster.address) as executor:
-        results = Study(small, grid=grid).run(executor=executor, memory_limit=40_000_000)
+        results = Study(small, grid=grid).run(executor=executor, memory_limit=64_000_000)
     assert results.table["status"].to_pylist() == ["done", "failed", "done"]
-    assert "the limit of memory is 40000000 bytes" in results.table["error"][1].as_py()
+    assert "the limit of memory is 64000000 bytes" in results.table["error"][1].as_py()
     assert [process.poll() for process in cluster.processes[:3]] == [None] * 3
 
 

@@ -1,6 +1,8 @@
 """Studies: axes in all their forms, the order of runs, keys, and what is told about mistakes."""
 
+import copy
 import json
+import pickle
 
 import pytest
 from small import document
@@ -126,6 +128,16 @@ def test_a_study_in_python_is_the_study_of_the_file(study_file):
         replications=2,
     )
     assert ours.plan(1).keys == study_file(GRID).plan(2).keys
+
+
+@pytest.mark.parametrize("copied", [lambda study: pickle.loads(pickle.dumps(study)), copy.deepcopy])
+def test_a_copy_of_a_study_is_that_study_and_knows_where_things_stand(copied, study_file):
+    for study in (study_file(GRID), Study("bene/one-flow", grid={"links.L1.rate": ["1 Mbps"]})):
+        assert copied(study).identity() == study.identity()
+        assert copied(study).plan(1).keys == study.plan(1).keys
+    wrong = "scenario:\n  hosts: [A, B]\n  flows: []\n  linkz: 1\n"
+    found = problems(lambda text: copied(study_file(text)), wrong)
+    assert any(p.path == "scenario.linkz" and p.line == 4 for p in found)
 
 
 def test_bases_are_files_names_and_inline_scenarios(study_file, tmp_path, monkeypatch):

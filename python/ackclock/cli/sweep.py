@@ -19,9 +19,6 @@ from ackclock.cli.progress import progress_bar
 from ackclock.cli.terminal import console, echo_error, print_json, terminable
 from ackclock.errors import InputError
 
-# A process takes some 20 MB before it simulates anything.
-_LEAST_MEMORY = 64_000_000
-
 if TYPE_CHECKING:
     from ackclock.sweep import DaskExecutor, Outlook, Plan, Study, SweepProgress, SweepResults
 
@@ -33,10 +30,13 @@ def memory(text: str) -> int:
         typer.BadParameter: this is not, or too little for anything.
     """
     from ackclock._core import quantity
+    from ackclock.sweep.worker import LEAST_MEMORY
 
     kind, size = quantity(text) or ("", 0)
-    if kind != "size" or size < _LEAST_MEMORY:
-        raise typer.BadParameter(f"'{text}' is not a size from 64 MB up; write it with its unit")
+    if kind != "size" or size < LEAST_MEMORY:
+        raise typer.BadParameter(
+            f"'{text}' is not a size from {LEAST_MEMORY // 10**6} MB up; write it with its unit"
+        )
     return size
 
 

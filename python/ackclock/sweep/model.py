@@ -46,6 +46,12 @@ class Design:
     inline: bool
     file: Document | None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of: of documents the text, which it reads again."""
+        for document in filter(None, (self.base, self.file)):
+            document.fold()
+        return dict(vars(self))
+
     @property
     def columns(self) -> list[str]:
         """Names of the axes, in order."""

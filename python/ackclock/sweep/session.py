@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ackclock.errors import function_of, number_of, refuse
+from ackclock.errors import flag_of, function_of, refuse
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
@@ -109,9 +109,8 @@ def run(
 ) -> SweepResults:
     """Simulate what is missing of a plan and write the table; see `Study.run`."""
     function_of("progress", progress)
-    limits = (number_of("time_limit_s", time_limit_s, above=0), memory_limit)
-    if executor is None:
-        worker.check_limit(memory_limit)
+    retry_failed = flag_of("retry_failed", retry_failed)
+    limits = (time_limit_s, memory_limit)
     kept = None if out is None else nullcontext(out)
     with kept or tempfile.TemporaryDirectory(prefix="ackclock-sweep-") as folder:
         store = Store(folder)
@@ -152,7 +151,7 @@ def outlook(
         executor: What simulates, instead of processes on this machine.
         probe_s: No further probe starts after this many seconds.
     """
-    limits = (number_of("time_limit_s", time_limit_s, above=0), memory_limit)
+    limits = (time_limit_s, memory_limit)
     with _Session(plan, Store(out), workers, force, executor, limits) as session:
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()
@@ -228,9 +227,10 @@ class _Session:
         if executor is not None and not hasattr(executor, "capacity"):
             refuse("executor", executor, "a `DaskExecutor`, or another `ackclock.sweep.Executor`")
         self._workers = processes(workers)
-        self._force = force
+        self._force = flag_of("force", force)
         self._given = executor
         self._executor = executor
+        worker.require_limits(*limits, here=executor is None)
         self._limits = limits
         self._shard = shard
         self._open: list[Path] = []

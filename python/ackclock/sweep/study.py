@@ -214,9 +214,11 @@ class Study(Design):
                 with any number.
             retry_failed: Simulate again what failed.
             force: Use a folder of another study: what both share is kept, the rest is set aside.
-            time_limit_s: A run that takes longer is given up and counts as failed. Whether a run
-                does depends on the machine, so this is for runs that may never end.
-            memory_limit: Bytes that each process may take; a run that needs more counts as failed.
+            time_limit_s: A run that takes longer is given up and counts as failed; above 0, by
+                default no limit. Whether a run does depends on the machine, so this is for runs
+                that may never end.
+            memory_limit: Bytes that each process may take, from 64,000,000 up; a run that needs
+                more counts as failed. By default no limit.
             progress: Called a few times per second with how far the sweep is.
             executor: What simulates, instead of processes on this machine, such as a
                 `DaskExecutor`. It is not closed.
@@ -226,7 +228,7 @@ class Study(Design):
 
         Raises:
             ScenarioError: some combinations cannot be run; nothing was.
-            InputError: the folder belongs to something else.
+            InputError: the folder belongs to something else, or an argument makes no sense.
             SweepInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what is done. Call again to go
                 on.
         """

@@ -26,8 +26,14 @@ from typing import IO, Any
 
 from ackclock import _core, locks
 from ackclock.aside import set_aside
-from ackclock.errors import InputError, whole_number
+from ackclock.errors import InputError, number_of, refuse, whole_number
 from ackclock.sweep import figures
+
+MOST_TIME_S = 2**64 / 1e9
+"""No time that is written with a unit is longer."""
+
+LEAST_MEMORY = 64_000_000
+"""The lowest limit of memory, in bytes: a process takes 20 MB before it simulates anything."""
 
 
 class _Receipts:
@@ -100,13 +106,25 @@ def parted(runs: list[Any], count: int) -> tuple[list[Any], list[Any]]:
     return first, []
 
 
-def check_limit(limit: int | None) -> None:
-    """Check that this system can limit the memory of processes, if that is asked for."""
-    if limit is None:
+def require_limits(time_limit_s: float | None, memory_limit: int | None, *, here: bool) -> None:
+    """Check the limits of a run.
+
+    Args:
+        time_limit_s: Seconds; None for no limit.
+        memory_limit: Bytes; None for no limit.
+        here: Whether processes of this system are limited, rather than those of a cluster.
+
+    Raises:
+        InputError: a limit makes no sense, or this system cannot limit memory.
+    """
+    if (number_of("time_limit_s", time_limit_s, above=0) or 0.0) > MOST_TIME_S:
+        wanted = f"a number above 0 and up to {MOST_TIME_S:.2g}; without a limit leave it out"
+        refuse("time_limit_s", time_limit_s, wanted)
+    if memory_limit is None:
         return
-    if whole_number("memory_limit", limit) <= 0:
-        raise InputError(f"memory_limit is {limit}: take a number of bytes above 0")
-    if find_spec("resource") is None:
+    if whole_number("memory_limit", memory_limit) < LEAST_MEMORY:
+        refuse("memory_limit", memory_limit, f"a number of bytes from {LEAST_MEMORY} up")
+    if here and find_spec("resource") is None:
         raise InputError("this system cannot limit the memory of a process; leave the limit out")
 
 
@@ -115,7 +133,7 @@ def limit_memory(limit: int | None) -> None:
     try:
         import resource
     except ImportError:
-        assert limit is None, "`check_limit` has refused it"
+        assert limit is None, "`require_limits` has refused it"
         return
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = most if limit is None else limit
