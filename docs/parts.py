@@ -339,8 +339,17 @@ def _option(name: str, kind: Any, info: Any, default: Any) -> tuple[str, str, st
         spelled = ", ".join(f"`{word}`" for word in words)
         if kind is not bool:
             spelled += f" {value}"
-    shown = f"`{default}`" if is_word else ""
-    return spelled.replace("|", "\\|"), shown, _plain(info.help or "")
+    has_none = default is None or default is False or default is inspect.Parameter.empty
+    shown = "" if has_none else f"`{default:g}`" if kind is float else f"`{default}`"
+    meaning = " ".join(filter(None, (info.help, _bounds(info))))
+    return spelled.replace("|", "\\|"), shown, _plain(meaning)
+
+
+def _bounds(info: Any) -> str:
+    """Return what a number may be."""
+    if info.min is None:
+        return ""
+    return f"At least {info.min:g}." if info.max is None else f"From {info.min:g} to {info.max:g}."
 
 
 def _plain(text: str) -> str:

@@ -190,6 +190,19 @@ def test_generated_parts_are_up_to_date(monkeypatch):
     assert not stale, "run: python docs/generate.py"
 
 
+def test_the_page_of_commands_has_the_defaults_and_bounds_that_their_help_shows():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for start, end in (
+        ("| `-n`, `--count` N | `1000` | ", " At least 1. |"),
+        ("| `--sender` WORD | `newreno` | ", " |"),
+        ("| `--time-limit` SECONDS | `20` | ", " At least 1. |"),
+        ("| `--threads` N | `1` | ", " From 1 to 256. |"),
+        ("| `--out`, `-o` FILE | `playground.html` | ", " |"),
+        ("| `--out`, `-o` DIR |  | ", " |"),
+    ):
+        assert any(x.startswith(start) and x.endswith(end) for x in page.splitlines()), start
+
+
 def test_pictures_are_small_and_shown():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     pictures = list((ROOT / "docs" / "images").iterdir())
