@@ -480,7 +480,7 @@ def test_a_notebook_shows_a_run_as_tables(lab):
     shown = lab._repr_html_()
     assert shown.count("<table>") == 3
     assert shown.index("bottleneck") < shown.index("access")  # the busiest first
-    for text in ("tests/lab", lab.summary["digest"], "Base RTT (ms)", "F2"):
+    for text in ("tests/lab", lab.summary["digest"], "Path RTT (ms)", "F2"):
         assert text in shown
     hostile = ResultTable((Column("a", "<b>", "word"),), {"a": ["<script>"]}, "x & y")
     assert "<script>" not in tables.to_html(hostile)

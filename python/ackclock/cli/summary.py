@@ -22,7 +22,7 @@ _MOST_ROWS = 40
 # What a narrow terminal can do without, the first first.
 _FLOWS_WITHOUT = (
     "p95",
-    "Base RTT",
+    "Path RTT",
     "Time-outs",
     "cwnd packets",
     "min",
@@ -134,7 +134,7 @@ def _print_flows(
 def _flow_columns(parts: Sequence[str]) -> list[Column]:
     return [
         Column("Flow"), Column("TCP"), Column(">Goodput"), Column(">Finish"),
-        Column(">Base\nRTT (ms)"), Column(">RTT (ms)", parts), Column(">cwnd\npackets"),
+        Column(">Path\nRTT (ms)"), Column(">RTT (ms)", parts), Column(">cwnd\npackets"),
         Column(">Resent"), Column(">Time-\nouts"), Column(">Drops"),
     ]  # fmt: skip
 

@@ -37,7 +37,7 @@ def print_prediction(console: Console, prediction: Prediction) -> None:
         f"\n[bold]{escape(prediction.scenario)}[/bold]  theory, assumptions: "
         f"{prediction.assumptions}"
     )
-    flows = table("Flow", "cc", "Path", ">RTT of the\nempty path", ">Start", ">Finish\n(last ACK)")
+    flows = table("Flow", "cc", "Path", ">Path RTT", ">Start", ">Finish\n(last ACK)")
     for name, facts in prediction.flows.items():
         flows.add_row(
             escape(name),

@@ -1,7 +1,7 @@
 """Laws of flows, by the word that a scenario uses.
 
 To add the theory of another congestion control: a new file with a class as in `law.Law`, and one
-line in `_KNOWN`. A flow without a law gets its base RTT and a note that no theory applies.
+line in `_KNOWN`. A flow without a law gets its path RTT and a note that no theory applies.
 """
 
 from ackclock.theory.laws.constant import Constant
