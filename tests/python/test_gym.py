@@ -1,5 +1,6 @@
 """The environment for learning agents: Gymnasium's checks, what it measures, one that learns."""
 
+import copy
 import pickle
 import runpy
 from operator import itemgetter
@@ -127,6 +128,43 @@ def test_an_action_outside_of_the_space_is_refused(more, action):
     env.reset(seed=1)
     with pytest.raises(InputError, match=r"^action = .*: not in (Box|Discrete)"):
         env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("more", "given", "words"),
+    [
+        ({}, {"seed": 2**64}, "`seed` is 18446744073709551616; needed is a whole number from 0"),
+        ({}, {"seed": -1}, "`seed` is -1; needed is a whole number from 0"),
+        ({}, {"options": [1]}, "`options` is of the class `list`; needed is a mapping of paths"),
+        ({"vary": lambda _: 3}, {}, r"`vary\(random\)` is 3; needed is a mapping of paths"),
+        ({}, {"options": {"flows.F1.tcp.cc": "reno"}}, "leave the agent no flow 'F1' to steer"),
+        ({}, {"options": {"flows.F1.tcp": "linux-reno"}}, "leave the agent no flow 'F1' to steer"),
+        ({}, {"options": {"flows.F1.id": "F0"}}, "leave the agent no flow 'F1' to steer"),
+    ],
+    ids=str,
+)
+def test_values_that_make_no_episode_are_refused(more, given, words):
+    with pytest.raises(InputError, match=words):
+        short(**more).reset(**given)
+
+
+@pytest.mark.parametrize("reward", [None, "1.5", [1.0], float("nan"), np.array([1.0])])
+def test_a_reward_is_a_number(reward):
+    env = short(reward=lambda _: reward)
+    env.reset(seed=1)
+    with pytest.raises(InputError, match=r"`reward\(step\)` is .*; needed is a number"):
+        env.step(np.zeros(1, np.float32))
+
+
+def test_an_environment_can_be_copied_between_episodes_only():
+    env = short()
+    again = copy.deepcopy(env)
+    env.reset(seed=1)
+    with pytest.raises(InputError, match="cannot be copied during an episode"):
+        copy.deepcopy(env)
+    env.close()
+    actions = np.zeros((3, 1), np.float32)
+    assert play(copy.deepcopy(env), actions)[1] == play(again, actions)[1]
 
 
 def test_a_step_before_a_reset_is_an_error():

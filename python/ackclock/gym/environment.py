@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock import _core
-from ackclock.errors import InputError, function_of, one_of, refuse
+from ackclock.errors import InputError, function_of, mapping_of, one_of, refuse, whole_number
 from ackclock.gym.agent import Agent
 from ackclock.scenario import Scenario
 from ackclock.theory.network import Network
@@ -33,6 +34,8 @@ OBSERVATIONS: tuple[tuple[str, float, str], ...] = (
 _HIGH = np.array([most for _, most, _ in OBSERVATIONS], np.float32)
 _LEAST_STEP_S = 0.001
 _MOST_SEGMENTS = 1e6
+_MOST_SEED = 2**64 - 1
+_VALUES = "a mapping of paths to values, such as {'links.L1.rate': '5 Mbps'}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Measured:
 def default_reward(step: Measured) -> float:
     """Return the share of the capacity, less half the relative wait, less ten times the loss.
 
-    At 1 the link is full, no queue waits and nothing is lost.
+    Of a full link without queue and loss it is the payload's part of a packet, 1448/1500.
     """
     wait = step.rtt_s / step.min_rtt_s - 1.0 if step.min_rtt_s else 0.0
     loss = step.lost / (step.lost + step.acked) if step.lost + step.acked else 0.0
@@ -109,6 +112,7 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
             raise InputError(f"no flow of '{chosen.name}' uses TCP")
         self.flow = over_tcp[0] if flow is None else flow
         self.scenario = chosen.set(f"flows.{self.flow}.tcp.cc", Agent).set("record", "none")
+        self._control = _tcp_of(self.scenario, self.flow)["cc"]
         self._step_s = _time(step)
         self._reward = reward or default_reward
         self._vary = vary
@@ -128,6 +132,7 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         self.observation_space = gymnasium.spaces.Box(low, _HIGH, dtype=np.float32)
         self._episodes = 0
         self._simulation: _core.Simulation | None = None
+        self._agent: Any = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -138,24 +143,33 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
             seed: Seed of the run and of what `vary` draws. None: the scenario's seed in the first
                 episode, then seeds that are drawn.
             options: Values to set in this episode, `{path: value}`.
+
+        Raises:
+            InputError: a seed or value that makes no sense, or the agent would not steer the flow.
         """
+        if seed is not None and not 0 <= (seed := whole_number("seed", seed)) <= _MOST_SEED:
+            refuse("seed", seed, f"a whole number from 0 to {_MOST_SEED}")
+        options = mapping_of("options", options, _VALUES)
         super().reset(seed=seed)
         if seed is None:
             first = self._episodes == 0
             seed = self.scenario.seed if first else int(self.np_random.integers(2**31))
         self._episodes += 1
         scenario = self.scenario
-        varied = {} if self._vary is None else dict(self._vary(self.np_random))
-        for path, value in {**varied, **(options or {})}.items():
+        varied = None if self._vary is None else self._vary(self.np_random)
+        varied = mapping_of("vary(random)", varied, _VALUES)
+        for path, value in {**varied, **options}.items():
             scenario = scenario.set(path, value)
-        model = scenario.model
-        (own,) = (one for one in model["flows"] if one["id"] == self.flow)
-        self._segment_bits = 8.0 * own["tcp"]["segment_bytes"]
+        tcp = _tcp_of(scenario, self.flow)
+        if tcp.get("cc") != self._control:
+            raise InputError(
+                f"the values for this episode leave the agent no flow '{self.flow}' to steer; "
+                "keep its name and its congestion control"
+            )
+        self._segment_bits = 8.0 * tcp["segment_bytes"]
         self._capacity_bps = _capacity_bps(scenario, self.flow)
         self._simulation = _core.Simulation(scenario.handle, seed)
-        agent = self._simulation.controller(self.flow)
-        assert agent is not None
-        self._agent = cast(Any, agent)
+        self._agent = cast(Any, self._simulation.controller(self.flow))
         # Until the flow has started there is nothing to act on.
         over = False
         while not over and self._agent.last_rtt is None:
@@ -175,7 +189,8 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
             before, and `{"time_s": seconds, "step": Measured}`.
 
         Raises:
-            InputError: the action is not a number, or not one of the choices.
+            InputError: the action is not a number, or not one of the choices; or the reward is not
+                a number.
             ResetNeeded: no episode has begun.
         """
         if self._simulation is None:
@@ -190,9 +205,12 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         measured = self._measure(self._simulation.now_s - begin)
         complete = self._simulation.is_complete(self.flow)
         truncated = over and not complete
+        reward = self._reward(measured)
+        if not isinstance(reward, Real | np.ndarray) or np.ndim(reward) or math.isnan(reward):
+            refuse("reward(step)", reward, "a number")
         return (
             self._observation(measured),
-            float(self._reward(measured)),
+            float(reward),
             complete,
             truncated,
             self._info(measured),
@@ -211,7 +229,20 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
 
     def close(self) -> None:
         """Release the run."""
-        self._simulation = None
+        self._simulation = self._agent = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of: all but a run.
+
+        Raises:
+            InputError: an episode is in progress.
+        """
+        if self._simulation is not None:
+            raise InputError(
+                "an environment cannot be copied during an episode, since its run cannot be; "
+                "copy it before `reset` or after `close`"
+            )
+        return dict(vars(self))
 
     def _measure(self, seconds: float) -> Measured:
         agent = self._agent
@@ -258,6 +289,11 @@ def _time(step: str) -> float | None:
     if kind != "time" or amount <= 0:
         raise InputError(f"step = '{step}': 'rtt', or a time such as '10 ms'")
     return amount / 1e9
+
+
+def _tcp_of(scenario: Scenario, flow: str) -> dict[str, Any]:
+    """Return how a flow uses TCP, as the model has it; empty if it does not, or is not there."""
+    return next((one["tcp"] or {} for one in scenario.model["flows"] if one["id"] == flow), {})
 
 
 def _capacity_bps(scenario: Scenario, flow: str) -> float:
