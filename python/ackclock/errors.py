@@ -154,7 +154,7 @@ def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`")
     Raises:
         InputError: it is something else.
     """
-    if not isinstance(given, str | PathLike) or "\0" in str(given):
+    if not isinstance(given, str | PathLike) or not str(given) or "\0" in str(given):
         refuse(name, given, wanted)
     return Path(given)
 
@@ -340,7 +340,7 @@ def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:
     return list(dict.fromkeys(found))[:count]
 
 
-def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
+def unknown(kind: str, name: object, choices: Iterable[str]) -> str:
     """Return the message for a name that does not exist, with the nearest names or all of them."""
     known = sorted(set(choices))
     if not isinstance(name, str):
@@ -355,7 +355,7 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     return f"unknown {kind} '{name}'; {advice}{shown}"
 
 
-def one_of(kind: str, name: str, known: Collection[str]) -> str:
+def one_of(kind: str, name: object, known: Collection[str]) -> str:
     """Return a name that is known.
 
     Raises:

@@ -47,7 +47,7 @@ def page(place: str | PathLike[str], what: str, *, force: bool) -> Path:
     if not force and path.is_file():
         with path.open(encoding="utf-8", errors="replace") as file:
             if f'<meta name="generator" content="Ackclock {what}">' not in file.read(2000):
-                raise InputError(f"'{path}' is not a {what}; --force replaces it")
+                raise InputError(f"'{path}' is not a {what}; `force` (--force) replaces it")
     return path
 
 
@@ -111,13 +111,13 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
     `/dev/stdout` and the like are written to as they are.
 
     Raises:
-        InputError: it is a folder, or would be in one that is not there.
+        InputError: it is a folder, or there is no folder to hold it.
         OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
     """
     if path.is_dir():
         raise InputError(f"'{path}' is a folder; choose a file")
     if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}' for the file '{path.name}'")
+        raise InputError(f"there is no folder '{path.parent}' for '{path.name}'")
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
@@ -145,7 +145,7 @@ def require_folder_above(path: Path) -> None:
         if parent.is_dir():
             return
         if os.path.lexists(parent):
-            raise InputError(f"'{parent}' is not a folder; choose another place with --out")
+            raise InputError(f"'{parent}' is not a folder; choose another place (--out)")
 
 
 def umask() -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, one_of, path_of, refuse
+from ackclock.extras import require
 from ackclock.files import arrow_file, write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
 from ackclock.results import ResultsError
@@ -51,6 +52,20 @@ def describe(name: str) -> Column:
     """
     known = OF_RUN | OF_FLOW
     return known[one_of("field", name, known)]
+
+
+def parquet_file(path: str | PathLike[str]) -> Path:
+    """Return where replications may be saved.
+
+    Raises:
+        InputError: the name ends as that of another format.
+    """
+    place = path_of("path", path)
+    if place.suffix not in ("", ".parquet"):
+        raise InputError(
+            f"'{place}': replications are saved as Parquet; choose a name that ends in .parquet"
+        )
+    return place
 
 
 def _unfinished(field: str) -> Literal["above", "below", "left-out"]:
@@ -237,15 +252,25 @@ class Replications:
         """
         return self._table
 
+    def frame(self) -> Any:
+        """Return all figures as a data frame of pandas, one row for each replication and flow.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        require("pandas")
+        return self._table.to_pandas()
+
     def save(self, path: str | PathLike[str]) -> Path:
         """Write a Parquet file and return its path; a file of this name is replaced.
 
         It is written under another name and renamed, so that it is complete or absent.
 
         Raises:
-            InputError: it is a folder, or its folder is not there.
+            InputError: the name ends as that of another format, or there is no such folder.
             OSError: the disk is full, the folder cannot be written to.
         """
+        place = parquet_file(path)
         table = self.table()
         reals = [field.name for field in table.schema if pa.types.is_floating(field.type)]
         buffer = io.BytesIO()
@@ -257,7 +282,6 @@ class Replications:
             column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
             write_page_checksum=True,
         )
-        place = path_of("path", path)
         write_bytes(place, buffer.getvalue())
         return place
 
@@ -280,6 +304,12 @@ class Replications:
         if about.get("format") != _FORMAT:
             raise InputError(f"'{place}' holds no replications; run 'ackclock replicate' first")
         return cls(table)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: medians of each flow, and how many replications there are."""
+        from ackclock.tables.cards import replications
+
+        return replications(self)
 
     def __repr__(self) -> str:
         state = f" of {self.asked}" if self.partial else ""

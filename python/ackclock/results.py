@@ -222,20 +222,27 @@ class Results:
 
         Args:
             name: `cwnd`, `rtt`, `queue` or `tcp_info`.
-            column: Name of the column.
+            column: Name of a column of numbers.
             span: Seconds; default the whole run.
 
         Returns:
             Times in seconds and values of each flow, or of each link and direction; see
-            `ackclock.metrics.condense`.
+            `ackclock.metrics.condense`. The last row before the span comes first, at its own time:
+            its value still holds where the span begins.
 
         Raises:
-            InputError: there is no such table or column, it was not recorded, or the span is none.
+            InputError: there is no such table or column, it was not recorded, or the span is none
+                or after the end of the run.
             ResultsError: its file is damaged.
         """
         subject = SUBJECTS[one_of("table", name, SUBJECTS)]
-        _columns(name, [column])
-        whole = span_of("span", span) or (0.0, float(self.summary["end_s"]))
+        described = record_tables.descriptions()[name]["columns"]
+        numbers = [one["name"] for one in described if not one["category"]]
+        one_of("column", column, [one for one in numbers if one != "time_s"])
+        end_s = float(self.summary["end_s"])
+        whole = span_of("span", span) or (0.0, end_s)
+        if whole[0] > end_s:
+            raise InputError(f"the run ends at {end_s:g} s: there is nothing at {whole[0]:g} s")
         key = (name, column, *whole)
         if key not in self._condensed:
             count = len(self.model["flows"]) if subject == ("flow",) else len(self.model["links"])

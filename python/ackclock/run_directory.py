@@ -76,24 +76,24 @@ class RunDirectory:
             return False
         shown = f"'{self.path}'"
         if self.path.is_symlink() or not self.path.is_dir():
-            raise InputError(f"{shown} exists and is not a folder; choose another with --out")
+            raise InputError(f"{shown} exists and is not a folder; choose another place (--out)")
         found = {entry.name for entry in self.path.iterdir()}
         if not found:
             return False
         if not self.is_run():
             raise InputError(
                 f"{shown} exists and is not a run directory; it is left alone, "
-                "choose another place with --out"
+                "choose another place (--out)"
             )
         if foreign := sorted(found - FILES.all()):
             raise InputError(
                 f"{shown} holds '{foreign[0]}', which no run wrote; it is left alone, "
-                "choose another place with --out"
+                "choose another place (--out)"
             )
         if force:
             return True
         there = self._identity()
-        how = "choose another place with --out, or replace it with --force"
+        how = "choose another place (--out), or replace it with `force` (--force)"
         if there[:2] != (scenario, seed):
             raise InputError(f"{shown} holds a run of '{there[0]}' with seed {there[1]}; {how}")
         if fingerprint is not None and there[2] not in (None, fingerprint):
@@ -132,7 +132,7 @@ class RunDirectory:
                 unfinished.keep = True
                 raise InputError(
                     f"'{place}' holds the records of a run whose process died; move them away, or "
-                    "let them be replaced with --force"
+                    "let them be replaced with `force` (--force)"
                 )
             for entry in place.iterdir():
                 if entry.name != FILES.lock:
@@ -191,7 +191,7 @@ class Unfinished:
         what = "the records that were written stay there" if self.keep else "nothing was kept"
         return AckclockError(
             f"no room is left on the disk of '{self.path}' for the results of the run; {what}. "
-            "Free some, or choose another place with --out"
+            "Free some, or choose another place (--out)"
         )
 
     def unlock(self) -> None:
@@ -225,7 +225,7 @@ def _locked(place: Path) -> int:
         if foreign := sorted({entry.name for entry in place.iterdir()} - FILES.all()):
             raise InputError(
                 f"'{place}' holds '{foreign[0]}', which no run wrote; it is left alone, "
-                "choose another place with --out"
+                "choose another place (--out)"
             )
         lock = os.open(place / FILES.lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -236,7 +236,7 @@ def _locked(place: Path) -> int:
             os.close(lock)
             raise InputError(
                 f"another process is writing a run to '{place}'; wait until it is done, "
-                "or choose another place with --out"
+                "or choose another place (--out)"
             ) from None
         except FileNotFoundError:
             pass  # The other one is done, and the directory has its place.

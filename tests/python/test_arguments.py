@@ -171,6 +171,24 @@ def study() -> Any:
         (lambda results: results.frame([]), "`table` is of the class `list`; needed is a name"),
         (lambda results: results.condensed("drops", "seq"), "unknown table 'drops'; known: "),
         (lambda results: results.condensed("cwnd", "x"), "unknown column 'x'; known: "),
+        (lambda run: run.condensed("rtt", "flow"), "unknown column 'flow'; known: rtt_s"),
+        (lambda run: run.condensed("cwnd", "state"), "unknown column 'state'; known: cwnd_bytes"),
+        (
+            lambda run: run.condensed("cwnd", "cwnd_bytes", (500, 600)),
+            "s: there is nothing at 500 s",
+        ),
+        (lambda _: drawing.plot([]), f"`results` holds no run; needed is {RUN}"),
+        (lambda _: drawing.figure([], "overview"), f"`results` holds no run; needed is {RUN}"),
+        (lambda _: api.run(SCENARIO, directory=""), f"`directory` is ''; needed is {PATH}"),
+        (lambda _: study().run(""), f"`out` is ''; needed is {PATH}"),
+        (
+            lambda run: other.metrics.cwnd_series(run, None),
+            "`flow` is None; needed is a name; known: no-probe, probe",
+        ),
+        (
+            lambda run: other.metrics.queue_series(run, "path1", 3),
+            "`direction` is 3; needed is a name; known: ",
+        ),
         (
             lambda results: drawing.plot(results, options=5),
             "`options` is 5; needed is a `plots.Opt",

@@ -1,10 +1,12 @@
 """`ackclock check-cc`: what it says of good algorithms, and what it finds in bad ones."""
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import small
@@ -36,6 +38,21 @@ class Bad(ackclock.CongestionControl):
         if loss.signal == "timeout":
             raise RuntimeError("no idea")
         self.cwnd = 0.5 * self.segment
+"""
+
+_HALVING = """\
+import ackclock
+
+
+class Halving(ackclock.CongestionControl):
+    share: float = 0.5
+
+    def on_ack(self, ack):
+        if ack.may_grow:
+            self.cwnd += self.segment * ack.newly_acked / self.cwnd
+
+    def on_loss(self, loss):
+        return self.share * self.cwnd
 """
 
 # What it prints must not be read as figures.
@@ -124,6 +141,19 @@ def test_an_algorithm_that_never_gives_way(tmp_path):
     text = page.markdown(card)
     assert "| ✗ | reacts to losses |" in text
     assert "| Share against CUBIC, % |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_reference")
+def test_a_class_is_checked_as_its_file_is(tmp_path, monkeypatch):
+    (tmp_path / "halving.py").write_text(_HALVING)
+    monkeypatch.syspath_prepend(tmp_path)
+    halving = importlib.import_module("halving").Halving
+    card = check_cc(halving(share=0.6), workers=2)
+    checks = {check.name: check for check in card.checks}
+    assert (card.subject, Path(card.origin or "").name) == ("Halving", "halving.py")
+    assert checks["runs without errors"].verdict == "passed"
+    assert checks["reacts to losses"].verdict == "passed"
 
 
 @pytest.mark.parametrize(

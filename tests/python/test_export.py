@@ -78,8 +78,12 @@ def test_windows_hold_until_they_change(lossy, tmp_path):
         (
             "ns2",
             {"hosts": ["n0"]},
-            "--hosts has no meaning for 'ns2', which knows --flows, --links",
+            "`hosts` has no meaning for 'ns2', which knows `flows`, `links`",
         ),
+        ("ns2", {"first_fid": -1}, "`first_fid` is -1; needed is a whole number from 0"),
+        ("ns2", {"first_fid": "x"}, "`first_fid` is 'x'; needed is a whole number"),
+        ("pcapng", {"snaplen": -1}, "`snaplen` is -1; needed is a whole number from 40 to 65535"),
+        ("pcapng", {"snaplen": 64.5}, "`snaplen` is 64.5; needed is a whole number"),
         ("ns2", {"flows": ["F9"]}, "unknown flow 'F9'"),
         ("pcapng", {"hosts": ["n1"]}, "unknown host 'n1'"),
         ("pcapng", {"links": ["b"]}, "unknown link 'b'"),
@@ -110,6 +114,11 @@ def test_what_cannot_be_done_is_refused(lossy, tmp_path, name, options, message)
     with pytest.raises(InputError, match=message):
         export(lossy, name, tmp_path / "x", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_missing_is_named(lossy, tmp_path):
+    with pytest.raises(InputError, match=r"there is no folder '.*none' for 'x\.tr'"):
+        export(lossy, "ns2", tmp_path / "none" / "x.tr")
 
 
 OF_RUNS = [entry for entry in FORMATS if entry.of == "run"]

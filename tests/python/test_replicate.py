@@ -274,6 +274,15 @@ def test_a_row_for_each_replication_and_flow_with_units(two_flows, tmp_path):
     assert table.schema.metadata[b"partial"] == b"false"
 
 
+def test_notebooks_have_a_frame_and_a_table(lossy):
+    found = replicate(lossy, 20)
+    frame = found.frame()
+    assert frame.shape == (20, found.table().num_columns)
+    assert frame["goodput_bps"].tolist() == found.values("goodput_bps", "F1").tolist()
+    shown = found._repr_html_()
+    assert "20 of 20 replications" in shown and "and 8 more rows" in shown
+
+
 def test_files_that_are_none(small_results, lossy, tmp_path):
     with pytest.raises(InputError, match="no such file"):
         Replications.load(tmp_path / "none.parquet")
@@ -288,8 +297,10 @@ def test_files_that_are_none(small_results, lossy, tmp_path):
 
 def test_nothing_is_left_of_a_failed_write(lossy, tmp_path):
     found = replicate(lossy, 5)
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match=r"there is no folder '.*no-folder' for 'x\.parquet'"):
         found.save(tmp_path / "no-folder" / "x.parquet")
+    with pytest.raises(InputError, match=r"choose a name that ends in \.parquet"):
+        found.save(tmp_path / "x.csv")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -394,7 +405,8 @@ def test_the_command_writes_a_file_and_a_plot(ackclock, tmp_path):
         (["--field", "finsh_s"], "did you mean 'finish_s'"),
         (["--set", "links.L1.loss.p=2"], "links.L1.loss.p"),
         (["--out", "no/folder/x.parquet"], "there is no folder"),
-        (["--out", "mine.txt"], "is left alone"),
+        (["--out", "mine.parquet"], "is left alone"),
+        (["--out", "x.csv"], "choose a name that ends in .parquet"),
         (["--out", "folder"], "is left alone"),
         (["--out", "other.parquet"], "holds replications of 'tests/small'"),
         (["--plot", "x.gif"], "unknown format 'gif'"),
@@ -404,7 +416,7 @@ def test_the_command_writes_a_file_and_a_plot(ackclock, tmp_path):
 def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
     ackclock, small_scenario, tmp_path, args, message
 ):
-    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "mine.parquet").write_text("mine")
     (tmp_path / "folder").mkdir()
     replicate(small_scenario, 1).save(tmp_path / "other.parquet")
     done = ackclock("replicate", LOSSY, "-n", "5", *args)
@@ -413,9 +425,9 @@ def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
     assert message in done.err
     assert "Traceback" not in done.err
     assert {path.name for path in tmp_path.iterdir()} == {
-        "folder", "mine.txt", "other.parquet"
+        "folder", "mine.parquet", "other.parquet"
     }  # fmt: skip
-    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "mine.parquet").read_text() == "mine"
 
 
 @pytest.mark.slow

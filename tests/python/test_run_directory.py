@@ -29,7 +29,7 @@ def test_a_run_of_another_scenario_needs_force(small_results, small_scenario, tm
 
     path = small_results.save(tmp_path / "run")
     other = run(small_scenario.set("seed", 2))
-    with pytest.raises(InputError, match=r"with seed 1; .* --force"):
+    with pytest.raises(InputError, match=r"with seed 1; .*`force` \(--force\)"):
         other.save(path)
     assert Results.load(path).summary["seed"] == 1
     other.save(path, force=True)

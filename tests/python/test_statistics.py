@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from ackclock import InputError
 from ackclock.metrics.statistics import (
     MOST_RESAMPLED,
     SHARES,
@@ -363,8 +364,13 @@ def test_ranks_around_a_quantile_are_those_of_the_binomial_distribution(stats):
 def test_a_quantile_of_the_summary_by_its_share():
     found = summarize(np.arange(1, 101))
     assert found.quantile(0.75).value == 75
-    with pytest.raises(KeyError):
+    with pytest.raises(
+        InputError, match=r"0\.9 is not among .* 0\.75, 0\.95\); .*`shares=\[0\.9\]`"
+    ):
         found.quantile(0.9)
+    assert summarize(np.arange(1, 101), shares=[0.9]).quantile(0.9).value == 90
+    with pytest.raises(InputError, match="it has none"):
+        summarize([]).quantile(0.5)
 
 
 def test_a_rate_has_a_mean_however_few_the_replications():

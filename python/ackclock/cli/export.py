@@ -60,7 +60,7 @@ def export(
         snaplen=snaplen,
         first_fid=first_fid,
     )
-    check(entry, results, options)
+    check(entry, results, options, lambda name: f"--{name.replace('_', '-')}")
     if out is not None and str(out) == "-":
         if as_json:
             raise InputError("--json and --out - both want standard output")

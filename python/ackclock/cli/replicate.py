@@ -105,9 +105,10 @@ def _default_fields(scenario: Scenario) -> list[str]:
 
 def _require_free(out: Path, scenario: str) -> None:
     """Raise unless the file can be written and nothing else would be lost."""
-    from ackclock.replications import Replications
+    from ackclock.replications import Replications, parquet_file
     from ackclock.results import ResultsError
 
+    parquet_file(out)
     require_folder(out, "--out")
     if not out.exists() or not (out.is_file() or out.is_dir()):  # /dev/stdout and the like
         return

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock.conformance.checks import FAILED, Check, Tried, suite, trials
 from ackclock.conformance.networks import ALL, SCORED
@@ -19,7 +19,10 @@ from ackclock.conformance.scores import Score, scorecard
 from ackclock.conformance.trials import Figures, Trial, run_all
 from ackclock.controllers.lint import Flaw, flaws
 from ackclock.errors import InputError, Problem, ScenarioError, mapping_of, path_of
-from ackclock.scenario import Scenario
+from ackclock.scenario import Scenario, plain
+
+if TYPE_CHECKING:
+    from ackclock.controllers import CongestionControl
 
 REFERENCES = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR"}
 """Algorithms of the engine that the scorecard sets beside."""
@@ -71,7 +74,7 @@ class Card:
 
 
 def check_cc(
-    subject: str | Path | Mapping[str, Any],
+    subject: str | Path | Mapping[str, Any] | type[CongestionControl] | CongestionControl,
     class_: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -81,7 +84,8 @@ def check_cc(
     """Check a congestion control and score it beside CUBIC, Reno and BBR.
 
     Args:
-        subject: A Python file, the name of an algorithm of the engine, or a value of `cc`.
+        subject: A Python file, a class or object as `Scenario.set` takes it, the name of an
+            algorithm of the engine, or a value of `cc`.
         class_: The class, where the program has several.
         parameters: Parameters of the class or of the algorithm.
         workers: Number of processes, two at least; default one for each core.
@@ -125,13 +129,15 @@ def _of(who: str, figures: dict[Trial, Figures]) -> dict[str, Figures]:
 
 
 def _resolved(
-    subject: str | Path | Mapping[str, Any], class_: str | None, parameters: dict[str, Any]
+    subject: Any, class_: str | None, parameters: dict[str, Any]
 ) -> tuple[Any, str, str | None]:
     """Return the value of `cc` with its program in it, its name, and its file."""
+    subject = plain(subject)  # of a class or an object
     if isinstance(subject, Mapping) and "kind" in subject:
         written: dict[str, Any] = dict(subject)
     else:
-        path = path_of("subject", subject, "a file, the name of an algorithm, or a value of `cc`")
+        wanted = "a file, a class, the name of an algorithm, or a value of `cc`"
+        path = path_of("subject", subject, wanted)
         own = isinstance(subject, Path) or path.suffix == ".py" or path.is_file()
         written = {"kind": "python", "file": str(subject)} if own else {"kind": str(subject)}
     own = written["kind"] == "python"
@@ -140,7 +146,8 @@ def _resolved(
             raise InputError(f"--class is for programs: '{written['kind']}' is of the engine")
         written["class"] = class_
     if parameters:
-        written |= {"parameters": parameters} if own else parameters
+        given = {**written.get("parameters", {}), **parameters}
+        written |= {"parameters": given} if own else parameters
     try:
         scenario = Scenario.from_dict(ALL["alone"].document(written))
     except ScenarioError as error:

@@ -29,7 +29,7 @@ def writer(path: Path) -> Callable[[Card], str]:
     if path.suffix.lower() not in kinds:
         raise InputError(f"'{path}' is neither .html nor .md; the suffix sets the format")
     if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}'; choose another place with --out")
+        raise InputError(f"there is no folder '{path.parent}'; choose another place (--out)")
     return kinds[path.suffix.lower()]
 
 

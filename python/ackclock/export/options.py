@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ackclock.errors import InputError, names_of
+from ackclock.errors import InputError, names_of, refuse, whole_number
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,12 @@ class Options:
         links: Ids of links. `ns2`, `csv`: only these. `pcapng`: capture on these links.
         hosts: `pcapng`: capture at these hosts. Default: at the sender of each flow.
         tables: `csv`: tables of records; default all that were recorded.
-        snaplen: `pcapng`: most bytes of a packet that are written; default 128, which holds all
-            headers. The payload is zeros.
-        first_fid: `ns2`: flow id of the first flow; default 0.
+        snaplen: `pcapng`: most bytes of a packet that are written, 40 to 65535; default 128, which
+            holds all headers. The payload is zeros.
+        first_fid: `ns2`: flow id of the first flow, 0 or above; default 0.
+
+    Raises:
+        InputError: an option is not of its kind, or out of its range.
     """
 
     flows: list[str] | None = None
@@ -34,6 +37,11 @@ class Options:
         for name in ("flows", "links", "hosts", "tables"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, names_of(name, given, f"{name[0].upper()}1"))
+        for name, least, most in (("snaplen", 40, 65535), ("first_fid", 0, 2**31 - 1)):
+            if (given := getattr(self, name)) is not None:
+                if not least <= (number := whole_number(name, given)) <= most:
+                    refuse(name, given, f"a whole number from {least} to {most}")
+                object.__setattr__(self, name, number)
 
     def with_tcp(self, model: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The flows of a model that are asked for and have a window."""

@@ -115,18 +115,28 @@ def export(
     return [place]
 
 
-def check(entry: Format, results: Results | Scenario, options: Options) -> None:
+def check(
+    entry: Format,
+    results: Results | Scenario,
+    options: Options,
+    spelled: Callable[[str], str] = "`{}`".format,
+) -> None:
     """Refuse what cannot be done.
+
+    Args:
+        entry: The format.
+        results: The run, or the scenario.
+        options: What to export.
+        spelled: How the one who reads an error spells an option.
 
     Raises:
         InputError: as `export`.
     """
     for option in options.given():
         if option not in entry.options:
-            known = ", ".join(f"--{name.replace('_', '-')}" for name in entry.options)
+            known = ", ".join(map(spelled, entry.options))
             raise InputError(
-                f"--{option.replace('_', '-')} has no meaning for '{entry.name}', "
-                f"which knows {known}"
+                f"{spelled(option)} has no meaning for '{entry.name}', which knows {known}"
             )
     model = results.model
     for kind, wanted, known in (
@@ -152,8 +162,8 @@ def check(entry: Format, results: Results | Scenario, options: Options) -> None:
         )
         raise InputError(
             f"'{entry.name}' needs records of {needed}, and this run has none of {none}; run the "
-            "scenario again with --set record=all, or give 'ackclock export' the scenario in place "
-            "of the run"
+            "scenario again with `record: all` (--set record=all), or give 'ackclock export' the "
+            "scenario in place of the run"
         )
 
 

@@ -110,22 +110,22 @@ def _selected(
 def _require_known(results: HasTables, table: str, where: Mapping[str, str | bool]) -> None:
     """Check that these are results, that their run has the flow or link, and all other words."""
     must_have(results, "table")
-    for column, wanted in where.items():
-        if not isinstance(wanted, str | bool):
-            refuse(column, wanted, "a word, or True or False")
     summary: Mapping[str, Any] = getattr(results, "summary", {})
     for kind in where.keys() & {"flow", "link"}:
         if f"{kind}s" in summary:
-            one_of(kind, str(where[kind]), summary[f"{kind}s"])
+            one_of(kind, where[kind], summary[f"{kind}s"])
     for kind in where.keys() & {"host", "router"}:
         model: Mapping[str, Any] = getattr(results, "model", {})
         if f"{kind}s" in model:
-            one_of(kind, str(where[kind]), model[f"{kind}s"])
+            one_of(kind, where[kind], model[f"{kind}s"])
     for column in descriptions().get(table, {}).get("columns", ()):
         if column.get("words") and column["name"] in where:
-            one_of(column["name"], str(where[column["name"]]), column["words"])
+            one_of(column["name"], where[column["name"]], column["words"])
     if "direction" in where and (link := where.get("link")) in summary.get("links", {}):
-        one_of(f"direction of {link}", str(where["direction"]), summary["links"][link])
+        one_of(f"direction of {link}", where["direction"], summary["links"][link])
+    for column, wanted in where.items():
+        if not isinstance(wanted, str | bool):
+            refuse(column, wanted, "a word, or True or False")
 
 
 def _values(

@@ -16,7 +16,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.errors import InputError, flag_of, must_have, one_of, refuse, several, whole_number
+from ackclock.errors import (
+    InputError,
+    flag_of,
+    listed,
+    must_have,
+    one_of,
+    refuse,
+    several,
+    whole_number,
+)
 from ackclock.extras import load
 from ackclock.metrics.given import numbers_of, within
 from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
@@ -133,13 +142,22 @@ class Statistics:
     def quantile(self, share: float) -> Quantile:
         """Return one of the quantiles.
 
+        Args:
+            share: One of those that were computed: 0.05, 0.25, 0.5, 0.75 and 0.95, or what
+                was given as `shares`.
+
         Raises:
-            KeyError: it was not computed.
+            InputError: it was not computed.
         """
+        share = within(share, "share")
         for quantile in self.quantiles:
             if math.isclose(quantile.share, share):
                 return quantile
-        raise KeyError(share)
+        known = listed([f"{quantile.share:g}" for quantile in self.quantiles])
+        raise InputError(
+            f"{share:g} is not among the quantiles of this summary ({known or 'it has none'}); "
+            f"ask for it with `shares=[{share:g}]`"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a document of plain values.

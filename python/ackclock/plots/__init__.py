@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.errors import A_RUN, must_have, names_of, path_of, refuse
+from ackclock.errors import A_RUN, InputError, must_have, names_of, path_of, refuse
 from ackclock.extras import require
 
 from .errors import PlotError
@@ -178,6 +178,8 @@ def _formats(fmt: str | Sequence[str]) -> list[str]:
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
     runs = results if isinstance(results, Sequence) else [results]
+    if not runs:
+        raise InputError(f"`results` holds no run; needed is {A_RUN}, or several")
     for one in runs:
         must_have(one, "summary", wanted=f"{A_RUN}, or several")
     return runs

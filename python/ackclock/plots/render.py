@@ -85,7 +85,7 @@ def _save(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise PlotError(f"'{out}' is not a folder; choose another place with --out") from None
+        raise PlotError(f"'{out}' is not a folder; choose another place (--out)") from None
     written: list[Path] = []
     for plot, stem, figure in drawn:
         for kind in formats:

@@ -79,20 +79,20 @@ class Store:
             require_folder_above(self.path)
             return
         if not self.path.is_dir():
-            raise InputError(f"{shown} exists and is not a folder; choose another with --out")
+            raise InputError(f"{shown} exists and is not a folder; choose another place (--out)")
         if not self.exists():
             if not self._is_begun():
                 raise InputError(
                     f"{shown} exists and holds no sweep; it is left alone, "
-                    "choose another place with --out"
+                    "choose another place (--out)"
                 )
             return
         reason = difference(self.identity(), identity)
         if reason and not force:
             raise InputError(
-                f"{shown} holds the sweep of another study: {reason}. Choose another place with "
-                "--out, or continue here with --force: runs that both studies have are kept, and "
-                "the table becomes that of this study"
+                f"{shown} holds the sweep of another study: {reason}. Choose another place "
+                "(--out), or continue here with `force` (--force): runs that both studies have are "
+                "kept, and the table becomes that of this study"
             )
 
     def _is_begun(self) -> bool:
@@ -117,7 +117,9 @@ class Store:
         except (OSError, ValueError) as error:
             raise InputError(f"cannot read '{place}': {error}") from None
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
-            raise InputError(f"'{place}' is of another version of the program; see --out")
+            raise InputError(
+                f"'{place}' is of another version of the program; choose another place (--out)"
+            )
         return found
 
     @contextmanager
@@ -164,7 +166,7 @@ class Store:
             process, host = "?", "?"
         return (
             f"another sweep is running in '{self.path}' (process {process} on {host}); wait for "
-            "it, watch it with --status, or choose another place with --out"
+            "it, watch it (--status), or choose another place (--out)"
         )
 
     def prepare(self, identity: dict[str, Any], planned: pa.Table) -> None:

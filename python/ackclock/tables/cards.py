@@ -84,6 +84,23 @@ def sweep(results: Any) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
+def replications(found: Any) -> str:
+    """Replications: how many there are, and figures of the first ones."""
+    names = ("seed", "flow", "completion_s", "goodput_bps", "retransmissions", "timeouts")
+    table = found.table()
+    first = table.select(names).slice(0, _MOST_ROWS).to_pylist()
+    rows = [tuple(_cell(row[name]) for name in names) for row in first]
+    rows += [()] * max(0, table.num_rows - len(rows))
+    failed = f", {len(found.failures)} failed" if found.failures else ""
+    parts = [
+        _head(found.scenario, None),
+        f"<p>{len(found):,} of {found.asked:,} replications{failed}</p>",
+        _table(names, rows, "rows"),
+        "<p>A data frame: <code>replications.frame()</code></p>",
+    ]
+    return f"<div>{''.join(parts)}</div>"
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
