@@ -90,7 +90,8 @@ def _fill(app: object, page: str, source: list[str]) -> None:
     if page == root_doc:
         source[0] += (Path(__file__).parent / "contents.txt").read_text(encoding="utf-8")
     if page == "docs/api":
-        source[0] += _reference()
+        here, _, _ = source[0].partition("<!-- the site has them in place of this -->")
+        source[0] = here + _reference()
 
 
 def _labs(app: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import extras
-from ackclock.errors import AckclockError, InputError, mapping_of, names_of, refuse, unknown
+from ackclock.errors import AckclockError, InputError, mapping_of, names_of, one_of, refuse, unknown
 from ackclock.plots import registry
 from ackclock.run import run
 from ackclock.scenario import Scenario
@@ -61,6 +61,8 @@ class Explorer:
         extras.require("matplotlib")
         registry.find(kind)
         given = Scenario.of(scenario)
+        for flow in flows or ():
+            one_of("flow", flow, given.flows)
         self._base = given.set("record", _RECORD)
         self._kind, self._flows = kind, flows
         link = bottleneck(given)
@@ -153,7 +155,7 @@ def explore(
             the bottleneck, which is the slowest link, and `cc` of all flows.
 
     Raises:
-        InputError: ipywidgets is not installed (says how to install it), an unknown word.
+        InputError: ipywidgets is not installed (says how to install it), an unknown word or flow.
         ScenarioError: a path that leads nowhere, or a value that the scenario cannot be run with.
     """
     for word in short:

@@ -203,6 +203,18 @@ def test_the_page_of_commands_has_the_defaults_and_bounds_that_their_help_shows(
         assert any(x.startswith(start) and x.endswith(end) for x in page.splitlines()), start
 
 
+def test_instructions_are_shown_once_and_are_about_those_that_are_stored():
+    place = ROOT / "benches" / "instructions.json"
+    stored = json.loads(place.read_text(encoding="utf-8"))["instructions"]
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
+    shown = {row[0]: float(row[2].replace(",", "")) for row in rows if row and row[0] in stored}
+    assert len(shown) >= 13
+    for name, figure in shown.items():
+        assert figure == pytest.approx(stored[name], rel=0.05), name
+    assert "Instructions per packet-hop |" not in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_pictures_are_small_and_shown():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     pictures = list((ROOT / "docs" / "images").iterdir())

@@ -112,6 +112,8 @@ def test_values_that_cannot_be_run_are_refused_at_once(small_scenario):
         widgets.explore(small_scenario)
     with pytest.raises(InputError, match="no values"):
         widgets.explore(small_scenario, rate=[])
+    with pytest.raises(InputError, match="unknown flow 'z'"):
+        widgets.explore(small_scenario, rate=["5 Mbps"], flows=["z"])
 
 
 @pytest.mark.slow
