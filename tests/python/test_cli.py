@@ -286,6 +286,7 @@ def test_theory(ackclock):
     done = ackclock("theory", "caltech/test-case-2-fast", "--assume", "paper")
     assert done.code == 0
     assert all(flow in done.out for flow in ("F1", "F2", "F3"))
+    assert "Path RTT" in done.out and "empty path" not in done.out
     report = json.loads(ackclock("theory", "caltech/test-case-2-fast", "--json").out)
     assert len(report["periods"]) >= 5
     paper = ackclock("theory", "caltech/test-case-2-fast", "--assume", "paper", "--json")
