@@ -29,11 +29,13 @@ def chosen(results: Results, options: Options) -> list[str]:
         one_of("table", name, known)
         if name not in recorded:
             raise InputError(
-                f"table '{name}' was not recorded; run the scenario again with --set record=all, "
-                "or give 'ackclock export' the scenario in place of the run"
+                f"table '{name}' was not recorded; run the scenario again with `record: all` "
+                "(--set record=all), or give 'ackclock export' the scenario in place of the run"
             )
     if not recorded:
-        raise InputError("this run has recorded nothing; run the scenario with --set record=all")
+        raise InputError(
+            "this run has recorded nothing; run the scenario with `record: all` (--set record=all)"
+        )
     return list(dict.fromkeys(options.tables)) if options.tables is not None else recorded
 
 

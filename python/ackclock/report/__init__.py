@@ -87,7 +87,7 @@ def _require_records(run: Results) -> None:
         place = run.directory or run.summary["scenario"]
         raise InputError(
             f"'{place}' has none of the records that a report shows ({', '.join(NEEDS.values())}); "
-            "run it again with --set record=all"
+            "run it again with `record: all` (--set record=all)"
         )
 
 
