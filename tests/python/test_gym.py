@@ -141,7 +141,6 @@ def test_an_action_outside_of_the_space_is_refused(more, action):
         ({}, {"options": {"flows.F1.tcp": "linux-reno"}}, "leave the agent no flow 'F1' to steer"),
         ({}, {"options": {"flows.F1.id": "F0"}}, "leave the agent no flow 'F1' to steer"),
     ],
-    ids=str,
 )
 def test_values_that_make_no_episode_are_refused(more, given, words):
     with pytest.raises(InputError, match=words):
