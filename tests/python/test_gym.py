@@ -147,7 +147,9 @@ def test_values_that_make_no_episode_are_refused(more, given, words):
         short(**more).reset(**given)
 
 
-@pytest.mark.parametrize("reward", [None, "1.5", [1.0], float("nan"), np.array([1.0])])
+@pytest.mark.parametrize(
+    "reward", [None, "1.5", [1.0], float("nan"), np.array([1.0]), np.array("1")]
+)
 def test_a_reward_is_a_number(reward):
     env = short(reward=lambda _: reward)
     env.reset(seed=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -206,7 +205,8 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         complete = self._simulation.is_complete(self.flow)
         truncated = over and not complete
         reward = self._reward(measured)
-        if not isinstance(reward, Real | np.ndarray) or np.ndim(reward) or math.isnan(reward):
+        given = np.asarray(reward)
+        if given.ndim or given.dtype.kind not in "biuf" or np.isnan(given):
             refuse("reward(step)", reward, "a number")
         return (
             self._observation(measured),
