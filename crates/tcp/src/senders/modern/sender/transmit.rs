@@ -75,10 +75,7 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
         let before = self.board.packets_out();
         let (_, segment) = self.board.span();
-        if self.board.in_flight() == 0 {
-            self.start_from_idle(now);
-        }
-        self.last_send = now;
+        self.note_send(now);
         let seq = self.nxt;
         let drained = seq + payload == self.end;
         let fin = drained && self.fin_due && self.written.is_complete();
@@ -120,6 +117,15 @@ impl Sender {
         Segment { seq: seq as u32, payload, cause: Cause::New, flags }
     }
 
+    /// Data are about to leave, for the first time or again (`tcp_event_data_sent`).
+    #[inline(always)]
+    fn note_send(&mut self, now: Time) {
+        if self.board.in_flight() == 0 {
+            self.start_from_idle(now);
+        }
+        self.last_send = now;
+    }
+
     #[cold]
     fn start_from_idle(&mut self, now: Time) {
         let limited =
@@ -147,6 +153,7 @@ impl Sender {
     fn resend(&mut self, now: Time, segment: u64, cause: Cause) -> Segment {
         let probe = cause == Cause::Probe;
         let seq = self.board.start_of(segment);
+        self.note_send(now);
         if let Some(rate) = &mut self.rate {
             rate.on_send(now, segment, &self.board, self.delivered);
         }
@@ -154,9 +161,6 @@ impl Sender {
         if !probe {
             self.undo.stamp.get_or_insert(now);
             self.undo.retransmissions = self.undo.retransmissions.max(0) + 1;
-        }
-        if self.board.in_flight() == 1 {
-            self.last_send = now;
         }
         let sent = *self.board.get(segment);
         self.pace(now, u64::from(sent.payload));
