@@ -141,10 +141,13 @@ impl Endpoint {
         if packet.ack.is_none_or(|ack| ack > self.sender.nxt()) {
             return;
         }
-        if let Some(ack) = packet.ack {
+        let has_data = packet.payload > 0 || packet.flags.has(Flags::FIN);
+        if let Some(ack) = packet.ack
+            && !(has_data && self.receiver.outdates(packet.stamp))
+        {
             self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
         }
-        if packet.payload > 0 || packet.flags.has(Flags::FIN) {
+        if has_data {
             let arrival = Arrival {
                 seq: packet.seq,
                 payload: packet.payload.min(u64::from(u16::MAX)) as u16,

@@ -35,9 +35,10 @@ impl Modern {
     /// The ends that a scenario chose.
     pub fn new(chosen: &Chosen, common: Common) -> Self {
         let exact_ecn = common.cc.exact_ecn();
-        let blocks = sack::most_blocks(chosen.flag("sack"), chosen.flag("timestamps"));
+        let timestamps = chosen.flag("timestamps");
+        let blocks = sack::most_blocks(chosen.flag("sack"), timestamps);
         let mut receiver =
-            Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn, blocks);
+            Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn, blocks, timestamps);
         let segment = u64::from(common.segment);
         let mut sender = Sender::new(chosen, common);
         if let Some(size) = chosen.optional_int("receive_buffer_bytes") {

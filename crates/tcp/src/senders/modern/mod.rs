@@ -12,6 +12,7 @@ mod rate;
 pub mod receiver;
 mod scoreboard;
 mod sender;
+mod stamps;
 mod ticks;
 
 pub use endpoint::{Endpoint, Form, Injected, Packet};

@@ -1,7 +1,9 @@
 //! The receiver of the modern family: it reports what arrives out of order.
 //!
 //! Source: RFC 9293 section 3.10.7.4, RFC 2018 (SACK), RFC 2883 (D-SACK), RFC 5681 section 4.2 (delayed ACKs), RFC
-//! 7323 section 4.3 (which timestamp an ACK echoes), RFC 3168 section 6.1.3 (the echo of a mark).
+//! 7323 sections 4.3 (which timestamp an ACK echoes) and 5 (PAWS), RFC 3168 section 6.1.3 (the echo of a mark).
+//!
+//! DEVIATION: PAWS is for segments; an ACK, which carries no sending time of its own, is never too old for the sender.
 //!
 //! When ACKs are sent is a policy. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a
 //! function `new`, and one line in [`registry!`] below.
@@ -15,6 +17,7 @@ mod pace;
 use crate::ranges::Ranges;
 use crate::sack::{MOST_BLOCKS, Note, Notes};
 use crate::segment::Flags;
+use crate::senders::modern::stamps;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
 pub use buffer::Buffer;
@@ -69,6 +72,8 @@ impl Arrival {
 
 /// Blocks that an ACK is to report once at least before others take their place.
 const EXPECTED_BLOCKS: usize = 2;
+/// Segments that are acknowledged at once after one that had arrived before (Linux: `TCP_MAX_QUICKACKS`).
+const AFTER_DUPLICATE: u32 = 16;
 
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,6 +114,8 @@ pub struct Receiver {
     blocks: u8,
     /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
     exact_ecn: bool,
+    /// Segments carry timestamps.
+    timestamps: bool,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order that do not touch.
     ahead: Ranges,
     pace: Pace,
@@ -129,8 +136,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver that a scenario chose, for segments of this many bytes.
-    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool, blocks: usize) -> Self {
+    /// The receiver that a scenario chose, for segments of this many bytes, with timestamps or without.
+    pub fn new(
+        chosen: &Chosen,
+        segment: u16,
+        exact_ecn: bool,
+        blocks: usize,
+        timestamps: bool,
+    ) -> Self {
         let pace = Pace::new(policy(chosen), segment);
         Self {
             next: 0,
@@ -144,6 +157,7 @@ impl Receiver {
             ece: false,
             exact_ecn,
             blocks: blocks as u8,
+            timestamps,
             ahead: Ranges::default(),
             pace,
             recent: Vec::new(),
@@ -227,13 +241,18 @@ impl Receiver {
         flags: Flags,
     ) -> Option<AckOut> {
         let usual = self.never_waits && seq == self.next as u32 && self.ahead.is_empty();
-        // An ACK that is still due comes first.
-        if !usual || !flags.are_plain() || self.ece || self.deadline != Time::NEVER {
+        // An ACK that is still due comes first, and a segment that may be too old is looked at.
+        if !usual
+            || !flags.are_plain()
+            || self.ece
+            || self.deadline != Time::NEVER
+            || stamp < self.stamp
+        {
             return None;
         }
         debug_assert!(self.acknowledged == self.next && self.repeated.is_none());
         self.last_arrival = now;
-        self.stamp = self.stamp.max(stamp);
+        self.stamp = stamp;
         self.next += u64::from(payload);
         self.acknowledged = self.next;
         Some(AckOut { ack: self.next, stamp: self.stamp, ece: false, aux: 0 })
@@ -244,6 +263,9 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
         let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
         self.last_arrival = now;
+        if self.outdates(arrival.stamp) {
+            return Some(self.discard(now, arrival.seq, end));
+        }
         let mut owed = None;
         if arrival.flags.concern_ecn() || self.ece {
             owed = self.on_ecn(arrival);
@@ -293,6 +315,27 @@ impl Receiver {
         let deadline = self.pace.deadline(now);
         self.deadline = self.deadline.min(deadline);
         owed
+    }
+
+    /// Whether a segment with this timestamp is older than what was acknowledged, so that it is discarded (PAWS; Linux,
+    /// `tcp_validate_incoming`).
+    #[inline]
+    pub(super) fn outdates(&self, stamp: Time) -> bool {
+        self.timestamps && stamps::is_outdated(stamp, self.stamp)
+    }
+
+    /// A segment is discarded; what of it had arrived is reported (Linux, `tcp_send_dupack`).
+    #[cold]
+    fn discard(&mut self, now: Time, seq: u64, end: u64) -> AckOut {
+        self.duplicates += u64::from(end <= self.next || self.ahead.hold(seq, end));
+        if seq < self.next {
+            self.repeated = Some((seq, end.min(self.next)));
+            self.pace.hurry(AFTER_DUPLICATE);
+        }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.advance(now);
+        }
+        self.acknowledge()
     }
 
     /// Whether a segment that arrives fits into the buffer.
@@ -348,7 +391,7 @@ impl Receiver {
         if end <= self.next || self.ahead.hold(seq, end) {
             self.duplicates += 1;
             self.repeated = Some((seq, end));
-            self.pace.hurry(16);
+            self.pace.hurry(AFTER_DUPLICATE);
             return true;
         }
         let touched = self.ahead.touching(seq, end);
@@ -478,7 +521,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3, true);
         receiver.on_established(Time::from_ms(100));
         let mut reported = Vec::new();
         let mut acks = 0;
@@ -497,12 +540,46 @@ mod tests {
         }
     }
 
+    fn immediate(timestamps: bool) -> Receiver {
+        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
+        Receiver::new(&chosen, 100, false, 3, timestamps)
+    }
+
+    /// What was sent before the segment whose timestamp is echoed is discarded, whether it is new or not; only what has arrived
+    /// before is reported (RFC 7323 section 5.3, R1; RFC 2883).
+    #[test]
+    fn a_segment_from_before_the_one_that_is_echoed_is_discarded() {
+        for timestamps in [true, false] {
+            let mut receiver = immediate(timestamps);
+            let mut answer = |seq: u64, ms: u64| {
+                let arrival =
+                    Arrival { seq, payload: 100, stamp: Time::from_ms(ms), flags: Flags::NONE };
+                let now = Time::from_ms(100);
+                let ack = match receiver.on_next(now, seq as u32, 100, arrival.stamp, Flags::NONE) {
+                    Some(ack) => ack,
+                    None => receiver.on_data(now, &arrival).expect("each is acknowledged"),
+                };
+                let note = receiver.notes.take(ack.aux);
+                (ack.ack, note.map_or(vec![], |note| note.blocks().to_vec()))
+            };
+            assert_eq!(answer(0, 10), (100, vec![]));
+            // A tick of the clock earlier is not too old, two are.
+            assert_eq!(answer(100, 9), (200, vec![]));
+            let next = if timestamps { 200 } else { 300 };
+            assert_eq!(answer(200, 8), (next, vec![]));
+            let rest = if timestamps { vec![] } else { vec![(400, 500)] };
+            assert_eq!(answer(400, 8), (next, rest.clone()));
+            let repeated = [vec![(100, 200)], rest].concat();
+            assert_eq!(answer(100, 8), (next, repeated));
+            assert_eq!(receiver.duplicates, 1);
+        }
+    }
+
     /// What lies below the last ACK leaves the timestamp to echo alone (RFC 7323 section 4.3, R2); what ends at it, or after
     /// it, does not.
     #[test]
     fn a_segment_below_the_window_is_not_echoed() {
-        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
-        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut receiver = immediate(true);
         let mut echoed = |seq: u64, ms: u64| {
             let (payload, stamp) = (100, Time::from_ms(ms));
             let arrival = Arrival { seq, payload, stamp, flags: Flags::NONE };
@@ -526,7 +603,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3, true);
         receiver.on_established(Time::from_ms(100));
         let mut acked = |i: &u64| {
             let now = Time::from_ns(1_000_000_000 + 10_000 * i);

@@ -6,6 +6,7 @@ use crate::cc::{
 };
 use crate::sack::Note;
 use crate::senders::modern::scoreboard::Sent;
+use crate::senders::modern::stamps::{is_before, millis};
 use ackclock_units::Time;
 
 /// What is known of the present ACK.
@@ -424,14 +425,4 @@ impl Sender {
 #[inline]
 fn is_cwnd_limited(window: &Window, limited: bool, most_out: u32) -> bool {
     limited || (window.in_slow_start() && window.cwnd < 2.0 * f64::from(most_out))
-}
-
-/// Milliseconds of a timestamp.
-fn millis(time: Time) -> u64 {
-    time.as_ns() / 1_000_000
-}
-
-/// Whether an echoed timestamp is from before a transmission, both in milliseconds (`tcp_tsopt_ecr_before`).
-pub(super) fn is_before(echo: Time, sent: Time) -> bool {
-    millis(echo) < millis(sent)
 }

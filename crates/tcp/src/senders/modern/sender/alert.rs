@@ -1,9 +1,10 @@
 //! The state machine of recoveries (Linux, `tcp_fastretrans_alert`, of which each function here is named).
 
-use super::ack::{Acked, is_before};
+use super::ack::Acked;
 use super::{Leave, Sender};
 use crate::cc::{CongestionControl, CongestionState, Signal};
 use crate::journal::{Episode, Rule};
+use crate::senders::modern::stamps::is_before;
 use ackclock_units::Time;
 
 impl Sender {
