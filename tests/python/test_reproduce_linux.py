@@ -184,45 +184,26 @@ def test_every_scenario_is_a_valid_document_or_has_a_reason():
 # Definitions of figures
 
 
-def test_a_stream_is_in_order_up_to_its_first_gap():
-    # Segment 1 is late, segment 3 comes twice, segment 5 never; one is cut at another place.
-    arrived = np.array([1.0, 3.0, 2.0, 4.0, 5.0, 6.0, 7.0])
-    seq = np.array([0, 100, 200, 300, 300, 350, 500])
-    length = np.array([100, 100, 100, 100, 100, 100, 100])
-    time_s, reached = figures.in_order(arrived, seq, length)
-    assert list(zip(time_s.tolist(), reached.tolist(), strict=True)) == [
-        (1.0, 100), (3.0, 200), (3.0, 300), (4.0, 400), (6.0, 450),
-    ]  # fmt: skip
-
-
-def test_the_sender_knows_what_the_receiver_had_when_it_sent_the_ack():
+def test_what_the_sender_knows_is_what_acks_say():
     rows = [
         (0.1, "received", "syn-ack", 0, 60, False, 1),
-        (0.15, "received", "data", 0, 152, False, 2),
-        (0.16, "sent", "ack", 0, 52, False, 3),
-        (0.17, "received", "data", 200, 152, False, 4),
-        (0.17, "sent", "ack", 200, 52, False, 5),
-        (0.18, "sent", "ack", 0, 52, False, 6),
-        (0.20, "received", "data", 100, 152, False, 7),
-        (0.20, "sent", "ack", 100, 52, False, 8),
-        (0.26, "received", "ack", 0, 52, False, 3),
-        # The ACK number 5 is lost, number 6 is overtaken.
-        (0.30, "received", "ack", 100, 52, False, 8),
-        (0.31, "received", "ack", 0, 52, False, 6),
+        (0.16, "sent", "ack", 100, 52, False, 3),
+        (0.26, "received", "ack", 100, 52, False, 3),
+        # One ACK is lost, and one is overtaken; the last is of a FIN.
+        (0.30, "received", "ack", 300, 52, False, 8),
+        (0.31, "received", "ack", 100, 52, False, 6),
+        (0.32, "received", "ack", 301, 52, False, 9),
     ]
-    progress = figures.Progress.of(Records(packets=packets(rows)), "F0", 52)
+    progress = figures.Progress.of(Records(packets=packets(rows)), "F0")
     assert progress.connected_s == 0.1
-    assert progress.complete_s(100) == 0.15
-    assert progress.complete_s(300) == 0.20
-    assert progress.complete_s(301) is None
-    assert progress.carried.tolist() == [100, 300, 100]
-    assert progress.heard_bytes.tolist() == [100, 300, 300]
+    assert progress.carried.tolist() == [100, 300, 100, 301]
+    assert progress.heard_bytes.tolist() == [100, 300, 300, 301]
     assert progress.acked_s(300) == 0.30
-    assert progress.acked_s(301) == np.inf
+    assert progress.acked_s(302) == np.inf
 
 
 def test_the_sender_is_asked_each_10_ms_from_its_connection_on():
-    progress = figures.Progress(0.1, *(np.array([]),) * 4)
+    progress = figures.Progress(0.1, *(np.array([]),) * 2)
     assert progress.samples(0.0, 0.13).tolist() == pytest.approx([0.10, 0.11, 0.12])
     assert progress.samples(0.115, 0.14).tolist() == pytest.approx([0.12, 0.13])
     assert progress.samples(0.2, 0.1).size == 0
@@ -254,11 +235,11 @@ def test_figures_of_a_short_transfer():
         (0.1, "sent", "data", 100, 152, False, 3),
         (0.2, "sent", "data", 100, 152, True, 4),
         (0.3, "received", "data", 100, 152, True, 4),
-        (0.3, "sent", "ack", 100, 52, False, 5),
+        (0.3, "sent", "ack", 0, 52, False, 5),
         (0.31, "received", "data", 0, 152, False, 2),
         (0.31, "received", "data", 200, 152, False, 6),
-        (0.31, "sent", "ack", 0, 52, False, 7),
-        (0.404, "received", "ack", 0, 52, False, 7),
+        (0.31, "sent", "ack", 300, 52, False, 7),
+        (0.404, "received", "ack", 300, 52, False, 7),
     ]
     records = Records(
         packets=packets(rows),
@@ -267,6 +248,7 @@ def test_figures_of_a_short_transfer():
             reason=["queue-full", "queue-full"],
         ),
         marks=table(time_s=[0.3], flow=["F0"], kind=["data"]),
+        events=table(time_s=[0.05, 0.31], flow=["F0", "F0"], event=["start", "finish"]),
         cwnd=table(time_s=[0.05, 0.15, 0.156, 0.405, 0.409, 0.415],
                    flow=["F0"] * 6, cwnd_bytes=[200.0, 1900.0, 400.0, 599.0, 699.0, 5000.0]),
     )  # fmt: skip

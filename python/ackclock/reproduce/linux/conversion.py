@@ -79,7 +79,7 @@ def document(
 def tables(scenario: KernelScenario) -> frozenset[str]:
     """Record tables that the figures of a scenario are taken from."""
     bulk = {"queue", "transmissions"} if scenario.bulk else set()
-    return frozenset({"cwnd", "rtt", "packets", "drops", "marks", *bulk})
+    return frozenset({"cwnd", "rtt", "packets", "drops", "marks", "events", *bulk})
 
 
 def unsupported(scenario: KernelScenario) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics import HasTables, cwnd_series, jain, queue_series, rtt_series, select
+from ackclock.metrics.segments import unwrapped
 from ackclock.metrics.senders import smoothed_rtt
 from ackclock.metrics.steps import step_at
 from ackclock.reproduce.linux.conversion import BOTTLENECK, flow_id
@@ -108,7 +109,7 @@ def _flow(scenario: KernelScenario, results: HasTables, number: int) -> Figures:
         "drops_rand": _dropped(results, name, "loss"),
         "ce_marks": float(select(results, "marks", ("time_s",), flow=name, kind="data")[0].size),
     }
-    progress = Progress.of(results, name, scenario.mtu - scenario.mss)
+    progress = Progress.of(results, name)
     if progress is None:
         return taken
     changed_s, cwnd_bytes = cwnd_series(results, name)
@@ -126,10 +127,11 @@ def _flow(scenario: KernelScenario, results: HasTables, number: int) -> Figures:
             taken["mean_srtt_ms_kernel"] = _mean_of(sampled_s, srtt_ms, asked, np.nan)
         return taken
     end = min(scenario.duration_s, flow.stop_s)
-    if flow.offered is not None and (complete := progress.complete_s(flow.offered)) is not None:
+    (complete_s,) = select(results, "events", ("time_s",), flow=name, event="finish")
+    if flow.offered is not None and complete_s.size:
         # The FIN ends the file; where it travels alone it waits for the window.
         (fin_s,) = select(results, "packets", ("time_s",), flow=name, event="received", kind="fin")
-        ended = max(complete, float(fin_s.min())) if fin_s.size else complete
+        ended = max(float(complete_s[0]), float(fin_s.min()) if fin_s.size else 0.0)
         taken["fct_ms"] = (ended - flow.start_s) * 1e3
         # The measurement looks for the end of the flow when it asks, too.
         asked = progress.samples(0.0, progress.acked_s(flow.offered) + SAMPLING_S)
@@ -152,19 +154,15 @@ def _dropped(results: HasTables, flow: str, reason: str) -> float:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a flow is: at the receiver in order, and at the sender acknowledged.
+    """How far a flow is, as its sender knows.
 
     Attributes:
         connected_s: When the sender had the answer to its SYN.
-        whole_s: When all up to the end of each segment was at the receiver, ascending.
-        whole_bytes: The number of bytes in order from then on.
         heard_s: When each ACK reached the sender.
-        carried: The bytes that it acknowledges.
+        carried: The bytes that it acknowledges; a FIN counts as one.
     """
 
     connected_s: float
-    whole_s: Floats
-    whole_bytes: Ints
     heard_s: Floats
     carried: Ints
 
@@ -174,27 +172,14 @@ class Progress:
         return np.maximum.accumulate(self.carried)
 
     @classmethod
-    def of(cls, results: HasTables, flow: str, header: int) -> Progress | None:
+    def of(cls, results: HasTables, flow: str) -> Progress | None:
         """Take it from the records; none for a flow that was not connected."""
-        (answered,) = select(
-            results, "packets", ("time_s",), flow=flow, event="received", kind="syn-ack"
-        )
+        received = {"flow": flow, "event": "received"}
+        (answered,) = select(results, "packets", ("time_s",), kind="syn-ack", **received)
         if not answered.size:
             return None
-        arrived_s, seq, size = select(
-            results, "packets", ("time_s", "seq", "bytes"), flow=flow, event="received", kind="data"
-        )
-        whole_s, whole_bytes = in_order(arrived_s, seq, size - header)
-        made_s, made = select(
-            results, "packets", ("time_s", "packet_id"), flow=flow, event="sent", kind="ack"
-        )
-        heard_s, heard = select(
-            results, "packets", ("time_s", "packet_id"), flow=flow, event="received", kind="ack"
-        )
-        acked = step_at(whole_s, whole_bytes, made_s).astype(np.int64)
-        order = np.argsort(made)
-        carried = acked[order][np.searchsorted(made[order], heard)] if heard.size else acked[:0]
-        return cls(float(answered[0]), whole_s, whole_bytes, heard_s, carried)
+        heard_s, seq = select(results, "packets", ("time_s", "seq"), kind="ack", **received)
+        return cls(float(answered[0]), heard_s, unwrapped(seq))
 
     def samples(self, start_s: float, end_s: float) -> Floats:
         """Return the times within a span, the end excluded, at which the sender was asked."""
@@ -207,25 +192,7 @@ class Progress:
         """Return the bytes that were acknowledged at these times."""
         return step_at(self.heard_s, self.heard_bytes, at_s)
 
-    def complete_s(self, size: int) -> float | None:
-        """Return when this many bytes were at the receiver in order; none for never."""
-        place = int(np.searchsorted(self.whole_bytes, size))
-        return float(self.whole_s[place]) if place < self.whole_s.size else None
-
     def acked_s(self, size: int) -> float:
         """Return when the sender knew that this many bytes were there; infinite for never."""
         place = int(np.searchsorted(self.heard_bytes, size))
         return float(self.heard_s[place]) if place < self.heard_s.size else np.inf
-
-
-def in_order(arrived_s: Floats, seq: Ints, length: Ints) -> tuple[Floats, Ints]:
-    """Return when a stream was in order up to which byte: times and bytes, both ascending.
-
-    Segments may arrive several times, with other borders, and in any order.
-    """
-    order = np.lexsort((arrived_s, seq))
-    reached = np.maximum.accumulate((seq + length)[order])
-    before = np.concatenate(([0], reached))[:-1]
-    whole = ~np.logical_or.accumulate(seq[order] > before)  # up to the first gap
-    new = whole & (reached > before)
-    return np.maximum.accumulate(arrived_s[order][new]), reached[new]

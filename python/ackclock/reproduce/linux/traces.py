@@ -171,10 +171,11 @@ def ours(scenario: KernelScenario, results: HasTables, number: int = 0) -> Trace
         )
     ]
     acks: list[Ack] = []
-    progress = Progress.of(results, flow, header)
+    progress = Progress.of(results, flow)
     if progress is not None:
+        highest = max((packet.end for packet in sent), default=0)  # beyond it is a FIN
         for time, acked in zip(progress.heard_s.tolist(), progress.carried.tolist(), strict=True):
-            _append_ack(acks, time * 1e3, acked)
+            _append_ack(acks, time * 1e3, min(acked, highest))
     return Trace("Ackclock", sent, acks, _our_windows(scenario, results, flow, sent, acks))
 
 
