@@ -4,7 +4,8 @@
 //! shortens the round trip moves the deviation eight times more slowly, the deviation that counts is the greatest
 //! of the last round trip, and the least wait bounds it instead of the whole: rto = srtt + max(4 mdev, `min`).
 //!
-//! DEVIATION: times are kept in nanoseconds, not in microseconds and clock ticks of 4 ms.
+//! DEVIATION: times are kept in nanoseconds, not in microseconds; the wait is in clock ticks of 4 ms if the sender
+//! counts in them ([`Rto::count_in_ticks`](super::Rto::count_in_ticks)) only.
 
 use super::{Timer, min_below_max};
 use ackclock_units::Time;
@@ -112,7 +113,9 @@ impl Timer for Linux {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rto;
     use super::*;
+    use ackclock_units::param::Value;
 
     const fn ms(ms: u64) -> Time {
         Time::from_ms(ms)
@@ -135,6 +138,27 @@ mod tests {
         assert_eq!((rto.calm(), rto.srtt()), (ms(300), Some(ms(100))));
         assert_eq!(rto.on_timeout(ms(300)), ms(600));
         assert_eq!(rto.on_timeout(ms(100_000)), ms(120_000));
+    }
+
+    /// 253.2 ms are 64 ticks of 4 ms, and those are doubled; what is below a microsecond does not count.
+    #[test]
+    fn the_wait_may_be_kept_in_ticks() {
+        let waits = |tick: u32, rtt: u64| {
+            let values =
+                [("initial_ns", 1_000_000_000), ("min_ns", 200_000_000), ("max_ns", 700_000_000)];
+            let values = values.map(|(name, ns)| (name.into(), Value::Int(ns))).to_vec();
+            let mut rto = Rto::new(&Chosen { kind: "linux".into(), values });
+            rto.count_in_ticks(tick);
+            rto.on_sample(Time::ZERO, Time::from_ns(rtt));
+            [(); 3].map(|()| {
+                let wait = rto.current().as_ns();
+                rto.on_timeout();
+                wait
+            })
+        };
+        assert_eq!(waits(1, 53_200_000), [253_200_000, 506_400_000, 700_000_000]);
+        assert_eq!(waits(4_000_000, 53_200_000), [256_000_000, 512_000_000, 700_000_000]);
+        assert_eq!(waits(4_000_000, 52_000_999), [252_000_000, 504_000_000, 700_000_000]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct Rto {
     exact: bool,
     /// An ACK of new data ends the back-off, with a sample or without.
     ends_on_ack: bool,
+    /// The wait is kept in clock ticks of this many nanoseconds; 1 if it is exact.
+    tick: u32,
     rule: Rule,
 }
 
@@ -97,6 +99,12 @@ pub trait Timer {
     fn draw_phase(&mut self, _draw: &mut dyn FnMut() -> f64) {}
 }
 
+/// A wait, rounded down to microseconds and then up to whole ticks (Linux, `__tcp_set_rto`, `usecs_to_jiffies`).
+#[cold]
+fn whole_ticks(wait: Time, tick: u64) -> Time {
+    Time::from_ns((wait.as_ns() / 1000 * 1000).div_ceil(tick).saturating_mul(tick))
+}
+
 /// The rule of entries with a least and a greatest wait.
 fn min_below_max(chosen: &Chosen) -> Result<(), Clash> {
     let (min, max) = (chosen.int("min_ns"), chosen.optional_int("max_ns"));
@@ -142,7 +150,23 @@ impl Rto {
             sampling: rule.sampling(),
             exact: rule.is_exact(),
             ends_on_ack: rule.ends_on_ack(),
+            tick: 1,
             rule,
+        }
+    }
+
+    /// The wait is rounded up to whole ticks of this many nanoseconds before it is doubled (Linux, `icsk_rto`).
+    pub fn count_in_ticks(&mut self, tick: u32) {
+        self.tick = tick;
+        self.current = self.in_ticks(self.current);
+    }
+
+    /// A wait as it is kept. A division costs as much as the rest, and most waits are exact.
+    #[inline]
+    fn in_ticks(&self, wait: Time) -> Time {
+        match self.tick {
+            1 => wait,
+            tick => whole_ticks(wait, u64::from(tick)),
         }
     }
 
@@ -174,10 +198,11 @@ impl Rto {
     #[inline(always)]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
         // Without a call where it is the standard's.
-        self.current = match &mut self.rule {
+        let wait = match &mut self.rule {
             Rule::Rfc6298(rule) => rule.on_sample(now, rtt),
             rule => rule.on_sample(now, rtt),
         };
+        self.current = self.in_ticks(wait);
     }
 
     /// A round trip is over.
@@ -217,12 +242,13 @@ impl Rto {
     #[inline]
     pub fn on_new_ack(&mut self) {
         if self.ends_on_ack {
-            self.current = self.rule.calm();
+            self.current = self.in_ticks(self.rule.calm());
         }
     }
 
     /// The timer expired.
     pub fn on_timeout(&mut self) {
-        self.current = self.rule.on_timeout(self.current);
+        let wait = self.rule.on_timeout(self.current);
+        self.current = self.in_ticks(wait);
     }
 }

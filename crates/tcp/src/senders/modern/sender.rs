@@ -25,6 +25,7 @@ mod transmit;
 use super::rack::Rack;
 use super::rate::Rate;
 use super::scoreboard::Scoreboard;
+use super::ticks;
 use crate::cc::{
     Cc, CongestionControl, CongestionState, RateSample, SenderFacts, StateEvent, Window,
 };
@@ -247,7 +248,7 @@ impl SenderFacts for Facts<'_> {
 
 impl Sender {
     /// The sender that a scenario chose.
-    pub fn new(chosen: &Chosen, common: Common) -> Self {
+    pub fn new(chosen: &Chosen, mut common: Common) -> Self {
         common.cc.require(super::GIVES);
         let mss = u64::from(common.segment);
         let most = 1 << 30;
@@ -273,6 +274,9 @@ impl Sender {
             sack: chosen.flag("sack"),
             timestamps: chosen.flag("timestamps"),
         };
+        if rules.coarse_timers {
+            common.rto.count_in_ticks(ticks::TICK);
+        }
         let written = Written::new(&common.data, mss);
         let rate = common.cc.needs_rate().then(Box::default);
         Self {

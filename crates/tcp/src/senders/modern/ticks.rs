@@ -8,7 +8,7 @@
 use ackclock_units::Time;
 
 /// Nanoseconds of a tick.
-const TICK: u64 = 4_000_000;
+pub const TICK: u32 = 4_000_000;
 /// Ticks of the wheel's first level that a wait may have at most, and how much coarser the next level is.
 const LEVEL: u64 = 63;
 const SHIFT: u32 = 3;
@@ -18,14 +18,24 @@ pub fn expiry(now: Time, wait: Time) -> Time {
     if wait == Time::NEVER {
         return Time::NEVER;
     }
-    let present = now.as_ns() / TICK;
-    let ticks = wait.as_ns().div_ceil(TICK);
+    let present = count(now);
+    let ticks = wait.as_ns().div_ceil(u64::from(TICK));
     let mut shift = 0;
     while ticks >= LEVEL << shift && shift < 8 * SHIFT {
         shift += SHIFT;
     }
     let granule = ((present + ticks) >> shift) + 1;
-    Time::from_ns((granule << shift).saturating_mul(TICK))
+    Time::from_ns((granule << shift).saturating_mul(u64::from(TICK)))
+}
+
+/// The time that the clock has counted meanwhile (Linux, `tcp_jiffies32`).
+pub fn elapsed(from: Time, now: Time) -> Time {
+    Time::from_ns((count(now) - count(from)) * u64::from(TICK))
+}
+
+/// Ticks until then.
+fn count(time: Time) -> u64 {
+    time.as_ns() / u64::from(TICK)
 }
 
 #[cfg(test)]
@@ -42,5 +52,12 @@ mod tests {
             }
         }
         assert_eq!(expiry(Time::ZERO, Time::NEVER), Time::NEVER);
+    }
+
+    #[test]
+    fn the_clock_counts_whole_ticks() {
+        let [early, late] = [3_999_999, 8_000_000].map(Time::from_ns);
+        assert_eq!(elapsed(early, late), Time::from_ms(8));
+        assert_eq!(elapsed(Time::from_ms(4), Time::from_ns(7_999_999)), Time::ZERO);
     }
 }

@@ -6,6 +6,7 @@ use crate::cc::{CongestionControl, CongestionState};
 use crate::handshake::{Message, Rules as _};
 use crate::journal::Rule;
 use crate::segment::{Cause, Flags, Segment};
+use crate::senders::modern::ticks;
 use ackclock_units::Time;
 
 impl Sender {
@@ -93,11 +94,18 @@ impl Sender {
         self.message_of(Message::Fin)
     }
 
-    /// The flow sends again after a pause (`tcp_cwnd_restart`).
+    fn since_last_send(&self, now: Time) -> Time {
+        if self.rules.coarse_timers {
+            return ticks::elapsed(self.last_send, now);
+        }
+        now - self.last_send
+    }
+
+    /// The flow sends again after a pause (`tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     #[cold]
     pub(super) fn restart(&mut self, now: Time) {
         let rto = self.rto.current();
-        let mut pause = now - self.last_send;
+        let mut pause = self.since_last_send(now);
         if !self.rules.decays_idle || pause <= rto || self.cc.owns_window() {
             return;
         }
