@@ -6,6 +6,8 @@
 //! Segments keep their borders when they are retransmitted, so a segment is a number that counts up from 0. Its record
 //! is in a ring, 16 bytes, four to a cache line. RACK looks at segments by their last transmission: those that
 //! were sent once are in that order already, and those that were retransmitted stand in a list of their own.
+//!
+//! DEVIATION: a retransmission is never joined with the small segments after it (`tcp_retrans_try_collapse`).
 
 use crate::ranges::Ranges;
 use crate::sack::MOST_BLOCKS;
