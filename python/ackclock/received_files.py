@@ -29,9 +29,12 @@ def verify(files: Sequence[FileToSend], contents: Sequence[bytes], results: Resu
     `identical`.
     """
     for file, content in zip(files, contents, strict=True):
+        flow = results.summary["flows"][file.flow]
         received = reassemble(arrivals(results, file.flow), _slices(content))
+        # What came may have been discarded: too old (PAWS), or for lack of room.
+        received = received[: flow["bytes_delivered"]]
         results.received[file.place] = received
-        results.summary["flows"][file.flow]["file"] = verdict(file, content, received)
+        flow["file"] = verdict(file, content, received)
 
 
 def verdict(file: FileToSend, sent: bytes, received: bytes) -> dict[str, Any]:

@@ -184,6 +184,27 @@ def test_an_unfinished_transfer_is_said_to_be_unfinished(folder):
     assert content(51452).startswith(part)
 
 
+def test_data_that_the_receiver_has_discarded_have_not_arrived(folder):
+    """The 13th segment comes after the retransmission of the 12th, too old for the receiver, and
+    its own retransmission is lost: those that were sent later wait for it."""
+    link = {
+        "id": "L1", "between": ["A", "B"], "rate": "12 Mbps", "delay": "50 ms",
+        "loss": {
+            "kind": "script", "at": "entry",
+            "drop": [{"flow": "F1", "data": [12], "retransmissions": [2]}],
+        },
+        "jitter": {"kind": "script", "hold": [{"flow": "F1", "data": [13], "by": "130 ms"}]},
+    }  # fmt: skip
+    network = {**document(tcp={"preset": "linux-reno"}), "links": [link]}
+    file = folder / "data" / "twenty.bin"
+    file.write_bytes(content(20 * 1448))
+    network["flows"][0]["send"] = {"file": str(file)}
+    results = run(Scenario.from_dict(network).set("stop.at_latest", "500 ms"))
+    flow = results.summary["flows"]["F1"]
+    assert flow["bytes_delivered"] == flow["file"]["bytes_received"] == 12 * 1448
+    assert not flow["file"]["complete"]
+
+
 def test_a_timer_that_is_never_set_leaves_a_transfer_unfinished():
     """The 2016 report's timer: a lost last segment then has no timer, and the run stalls."""
     name = "bene/reliability-text-fixed"
