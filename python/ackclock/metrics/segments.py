@@ -32,7 +32,7 @@ class Segments:
         dropped_s: When the network dropped it, seconds; NaN if it did not.
         arrived_s: When it arrived, seconds; NaN if it has not.
         spurious: Whether it arrived unnecessarily: all of it had arrived before. A receiver that
-            throws away segments (PAWS, a full buffer) or parts of them (`receiver.buffer:
+            discards segments (PAWS, a full buffer) or parts of them (`receiver.buffer:
             segments`) may need such a segment all the same, and then counts fewer in the summary.
     """
 
