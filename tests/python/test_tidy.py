@@ -54,7 +54,6 @@ OUTSIDE_WORLD = re.compile(
 MOST_LINES = 600
 LONGER = {
     "crates/net/src/world.rs": 800,  # one state machine, read as a whole
-    "crates/scenario/src/document/tests/bad.rs": 650,  # one table of messages
 }
 
 

@@ -103,6 +103,13 @@ impl Checker<'_, '_> {
         Network::new(hosts.len(), routers.len(), ends, passes)
     }
 
+    /// The network without these links.
+    fn without(&self, links: &[usize]) -> Network {
+        let mut passes = vec![true; self.scenario.links.len()];
+        links.iter().for_each(|&link| passes[link] = false);
+        self.part(|link| passes[link])
+    }
+
     fn side(&self, link: usize, side: usize) -> &Direction {
         let link = &self.scenario.links[link];
         [&link.forward, &link.backward][side]
@@ -145,7 +152,8 @@ impl Checker<'_, '_> {
             return;
         }
         // What passes a link between routers in one direction may come back in the other.
-        let open = self.part(|link| (0..2).any(|side| self.takes(link, side, size)));
+        let closed = self.closed(size, &narrow);
+        let open = self.without(&closed);
         let mut used = false;
         for stream in streams {
             let (link, side) = match self.blocked(size, stream, &narrow) {
@@ -154,8 +162,7 @@ impl Checker<'_, '_> {
                     used = true;
                     continue;
                 }
-                // All ways are blocked somewhere; the first narrow link is as good as any.
-                None => (narrow[0], usize::from(self.takes(narrow[0], 0, size))),
+                None => (self.last_closed(stream, &closed), 0),
             };
             let id = &self.scenario.flows[stream.flow].id;
             self.report(link, side, size, &format!("{} of flow `{id}`", stream.what), true);
@@ -171,6 +178,29 @@ impl Checker<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Links that take packets of a size in neither direction: those that are an error first.
+    fn closed(&self, size: u64, narrow: &[usize]) -> Vec<usize> {
+        let takes_none = |link: &usize| (0..2).all(|side| !self.takes(*link, side, size));
+        let mut closed: Vec<usize> = narrow.iter().copied().filter(takes_none).collect();
+        closed.sort_by_key(|&link| too_small_bucket(&self.side(link, 0).queue, size).is_some());
+        closed
+    }
+
+    /// All ways of a stream are blocked by closed links: the one with which the last way is closed if they are closed in
+    /// this order. Links that lead elsewhere are none of its business.
+    fn last_closed(&self, stream: &Stream, closed: &[usize]) -> usize {
+        let (mut open, mut shut) = (0, closed.len());
+        while shut - open > 1 {
+            let middle = usize::midpoint(open, shut);
+            if self.without(&closed[..middle]).connects(stream.from, stream.to) {
+                open = middle;
+            } else {
+                shut = middle;
+            }
+        }
+        closed[open]
     }
 
     /// The only link of one of the stream's hosts, if it does not take the packets.
@@ -216,7 +246,7 @@ impl Checker<'_, '_> {
             return;
         }
         let chosen = &self.side(link, side).queue;
-        let burst = bucket(chosen).filter(|burst| *burst < size);
+        let burst = too_small_bucket(chosen, size);
         let limit = match (
             burst.or(chosen.optional_int("limit_bytes")),
             chosen.optional_int("limit_packets"),
@@ -251,6 +281,11 @@ impl Checker<'_, '_> {
 /// Bytes of the token bucket of a queue, if it has one.
 fn bucket(chosen: &Chosen) -> Option<u64> {
     chosen.optional_int("burst_bytes")
+}
+
+/// The same if no packet of a size fits into it.
+fn too_small_bucket(chosen: &Chosen, size: u64) -> Option<u64> {
+    bucket(chosen).filter(|burst| *burst < size)
 }
 
 /// What is sent, by size.

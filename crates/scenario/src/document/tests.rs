@@ -2,6 +2,7 @@ mod bad;
 mod buffers;
 mod differences;
 mod families;
+mod fit;
 mod layers;
 mod random;
 mod resolved;

@@ -476,55 +476,6 @@ fn flows_without_a_path() {
 }
 
 #[test]
-fn packets_that_never_fit() {
-    for (limit, hint) in [
-        (json!({"limit": "1000 B"}), "`limit: 0 packets` makes a link without waiting room"),
-        (
-            json!({"limit": "1500 B", "admission": "strict"}),
-            "with `admission: strict` a packet must leave room over",
-        ),
-        (
-            json!({"limit": "1 packet", "admission": "strict"}),
-            "with `admission: strict` a packet must leave room over",
-        ),
-    ] {
-        // The only link of a host, and the only one between the routers.
-        for link in ["/links/0/queue", "/links/1/queue"] {
-            let mut document = with(link, limit.clone());
-            document["links"][1].as_object_mut().unwrap().remove("backward");
-            let place = link[1..].replace('/', ".");
-            assert_eq!(
-                problems(&document),
-                [format!(
-                    "{place}.limit: no packet ever fits: data packets of flow `F1` have 1500 B | {hint}"
-                )]
-            );
-        }
-    }
-    for fine in
-        [json!({"limit": "0 packets"}), json!({"limit": "1500 B"}), json!({"limit": "1 packet"})]
-    {
-        model(&with("/links/0/queue", fine));
-    }
-    // On one of two ways it is only a warning.
-    let mut document = valid();
-    let links = document["links"].as_array_mut().unwrap();
-    links.push(json!({
-        "id": "L5", "between": ["R1", "R2"], "rate": "1 Mbps", "delay": "1 ms",
-        "queue": {"limit": "1000 B"},
-    }));
-    let checked = check(&document);
-    assert!(checked.scenario.is_some());
-    assert_eq!(
-        messages(&checked.warnings),
-        [
-            "links.4.queue.limit: no packet of 1500 B ever fits: data packets that are led over this \
-             link are lost | `limit: 0 packets` makes a link without waiting room"
-        ]
-    );
-}
-
-#[test]
 fn a_round_trip_takes_time() {
     let mut document = valid();
     for link in document["links"].as_array_mut().unwrap() {
