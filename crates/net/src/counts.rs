@@ -22,9 +22,11 @@ pub struct FlowCounts {
     pub timeouts: u64,
     /// Window reductions by ECN.
     pub ecn_reductions: u64,
-    /// Segments that brought nothing new.
+    /// Data segments that brought nothing new.
     pub duplicates: u64,
-    /// Segments that came ahead of earlier ones, or after later ones.
+    /// Of the packets sent again, those whose data the receiver had.
+    pub spurious: u64,
+    /// New segments that came after one with a higher number.
     pub reordered: u64,
     /// Packets without feedback that came with a mark.
     pub marked: u64,
@@ -73,6 +75,7 @@ impl FlowCounts {
             timeouts: stats.timeouts.into(),
             ecn_reductions: tcp.connection.ecn_reductions(),
             duplicates: tcp.connection.duplicates(),
+            spurious: tcp.connection.spurious(),
             reordered: tcp.connection.reordered(),
             rtt_samples: stats.rtt_samples,
             rtt_sum_ns: stats.rtt_sum_ns,
@@ -90,6 +93,7 @@ impl FlowCounts {
         self.timeouts -= before.timeouts;
         self.ecn_reductions -= before.ecn_reductions;
         self.duplicates -= before.duplicates;
+        self.spurious -= before.spurious;
         self.reordered -= before.reordered;
         self.marked -= before.marked;
         self.rtt_samples -= before.rtt_samples;

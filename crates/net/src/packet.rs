@@ -46,7 +46,7 @@ pub struct Packet {
     /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
-    /// ECE, CWR, PSH and FIN of the TCP header, 1 flag, 1 free, 24 of flow.
+    /// ECE, CWR, PSH and FIN of the TCP header, 2 flags, 24 of flow.
     word: u64,
 }
 
@@ -127,10 +127,11 @@ impl Packet {
     /// Most links of a route.
     pub const MOST_HOPS: usize = (Self::HOPS / 2) as usize;
     const REVERSE: u64 = 4 << Self::KIND;
-    const RETRANSMISSION: u64 = 8 << Self::KIND;
+    const COPY_OF_RETRANSMISSION: u64 = 8 << Self::KIND;
     const LOST: u64 = 16 << Self::KIND;
     const ECE: u64 = 4 << Self::ECN;
     const CWR: u64 = 8 << Self::ECN;
+    const RETRANSMISSION: u64 = (Flags::AGAIN.bits() as u64) << Self::ECN;
     const CORRUPTED: u64 = 1 << (Self::ECN + Flags::BITS);
 
     /// A packet of this kind, the other fields zero.
@@ -234,12 +235,19 @@ impl Packet {
 
     /// Whether its data were sent before.
     pub const fn is_retransmission(&self) -> bool {
-        self.word & Self::RETRANSMISSION != 0
+        self.word & (Self::RETRANSMISSION | Self::COPY_OF_RETRANSMISSION) != 0
     }
 
     /// Marks it as a retransmission.
     pub const fn set_retransmission(&mut self) {
         self.word |= Self::RETRANSMISSION;
+    }
+
+    /// A link has made it: its source has not sent it again, so that its flags do not say so.
+    pub(crate) const fn set_copy(&mut self) {
+        if self.is_retransmission() {
+            self.word = self.word & !Self::RETRANSMISSION | Self::COPY_OF_RETRANSMISSION;
+        }
     }
 
     /// Whether it will not arrive at the end of the link that it is on.
@@ -321,7 +329,7 @@ impl Packet {
     /// Whether any flag of its headers is set, or its sender understands marks.
     #[inline]
     pub const fn has_flags(&self) -> bool {
-        Flags::NONE.bits() != self.flags().bits()
+        self.flags().bits() & !Flags::AGAIN.bits() != Flags::NONE.bits()
     }
 
     /// Whether its content is damaged.
@@ -368,6 +376,9 @@ mod tests {
             packet.set_ece(true);
             packet.set_cwr(true);
             packet.set_retransmission();
+            assert!(packet.flags().has(Flags::AGAIN));
+            packet.set_copy();
+            assert!(!packet.flags().has(Flags::AGAIN));
             assert_eq!((packet.flow(), packet.size()), (flow, u16::MAX));
             assert_eq!(packet.hops(), 2 * Packet::MOST_HOPS + 1);
             assert_eq!((packet.kind(), packet.ecn()), (Kind::Handshake, Ecn::Ce));

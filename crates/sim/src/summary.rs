@@ -437,7 +437,7 @@ fn tcp_flow<'a>(
         "segments_sent": counts.sent,
         "bytes_sent": counts.bytes_sent,
         "retransmissions": counts.retransmissions,
-        "spurious_retransmissions": counts.duplicates,
+        "spurious_retransmissions": counts.spurious,
         "timeouts": counts.timeouts,
         "fast_retransmits": counts.fast_retransmits,
         "ecn_reductions": counts.ecn_reductions,

@@ -47,6 +47,7 @@ macro_rules! families {
             fn stats(&self) -> &SenderStats;
             fn stats_mut(&mut self) -> &mut SenderStats;
             fn duplicates(&self) -> u64;
+            fn spurious(&self) -> u64;
             fn reordered(&self) -> u64;
             fn ecn_reductions(&self) -> u64;
             fn packets(&self) -> Option<u64>;

@@ -196,10 +196,13 @@ pub trait Ends {
     /// The same, to set a mark.
     fn stats_mut(&mut self) -> &mut SenderStats;
 
-    /// Segments that reached the receiver without bringing anything new.
+    /// Data segments that reached the receiver without bringing anything new.
     fn duplicates(&self) -> u64;
 
-    /// Segments that reached the receiver ahead of earlier ones, or after later ones.
+    /// Of these, those that the sender had sent before.
+    fn spurious(&self) -> u64;
+
+    /// New segments that reached the receiver after one with a higher number.
     fn reordered(&self) -> u64;
 
     /// Number of window reductions by ECN.
@@ -337,8 +340,12 @@ macro_rules! of_bytes {
             self.receiver.duplicates
         }
 
+        fn spurious(&self) -> u64 {
+            self.receiver.spurious.into()
+        }
+
         fn reordered(&self) -> u64 {
-            self.receiver.reordered
+            self.receiver.reordered.into()
         }
 
         fn ecn_reductions(&self) -> u64 {

@@ -22,6 +22,12 @@ impl Ranges {
         self.0.get(place).copied()
     }
 
+    /// Whether the last range begins after a byte. Bytes that begin there and are not all known then fill a gap.
+    #[inline]
+    pub fn begin_after(&self, from: u64) -> bool {
+        self.0.back().is_some_and(|&(last, _)| from < last)
+    }
+
     /// The ranges themselves, for a receiver that joins them by rules of its own.
     pub fn list(&mut self) -> &mut VecDeque<(u64, u64)> {
         &mut self.0
@@ -131,6 +137,9 @@ mod tests {
                 }
                 let all = (from..to).all(|byte| bytes.contains(&byte));
                 prop_assert_eq!(ranges.hold(from, to), all);
+                let highest = bytes.last().copied().unwrap_or(0);
+                let fills = (from..to).any(|byte| byte < highest && !bytes.contains(&byte));
+                prop_assert_eq!(!all && ranges.begin_after(from), fills);
                 let touched = ranges.touching(from, to);
                 prop_assert_eq!(touched.start, ranges.first_not_before(from));
                 let again = (from..to).find(|byte| bytes.contains(byte));

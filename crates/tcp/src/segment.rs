@@ -27,7 +27,7 @@ pub struct Flags(u8);
 
 impl Flags {
     /// How many bits there are.
-    pub const BITS: u32 = 6;
+    pub const BITS: u32 = 7;
     /// Nothing: congestion means a drop.
     pub const NONE: Self = Self(0);
     /// It may be marked instead of dropped (ECT(0)).
@@ -42,8 +42,10 @@ impl Flags {
     pub const PUSH: Self = Self(1 << 4);
     /// It ends the data of the flow (FIN).
     pub const FIN: Self = Self(1 << 5);
+    /// For counters, no part of a header: the data were sent before.
+    pub const AGAIN: Self = Self(1 << 6);
     /// For the network, no part of the packet: nothing follows at this moment, so that the sender need not be asked.
-    pub const LAST: Self = Self(1 << 6);
+    pub const LAST: Self = Self(1 << 7);
 
     /// The flags of these bits.
     #[inline]

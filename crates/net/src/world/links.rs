@@ -135,6 +135,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     fn offer_twice(&mut self, time: Time, hop: Hop, packet: Packet) {
         self.offer_within(time, hop, packet);
         let mut copy = packet;
+        copy.set_copy();
         self.counters.created += 1;
         self.counters.duplicated += 1;
         if self.counters.created >= self.crowd_possible {

@@ -14,6 +14,7 @@ mod delayed;
 mod immediate;
 
 use crate::ranges::Ranges;
+use crate::segment::Flags;
 use ackclock_units::param::{Choice, Chosen, Kind, Param};
 use ackclock_units::{Time, registry};
 
@@ -101,8 +102,10 @@ pub struct Receiver {
     delay: Time,
     /// Segments that brought nothing new.
     pub duplicates: u64,
-    /// Segments that arrived ahead of others.
-    pub reordered: u64,
+    /// Of these, those that the sender had sent before.
+    pub spurious: u32,
+    /// New segments that arrived after one with a higher number.
+    pub reordered: u32,
     /// Data beyond the next byte expected.
     ahead: Ranges,
 }
@@ -135,6 +138,7 @@ impl Receiver {
             ece: false,
             deadline: Time::NEVER,
             duplicates: 0,
+            spurious: 0,
             reordered: 0,
         }
     }
@@ -168,7 +172,14 @@ impl Receiver {
 
     /// A segment arrives. `stamp` is when it was sent.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, seq: u64, payload: u16, stamp: Time) -> Option<AckOut> {
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        seq: u64,
+        payload: u16,
+        stamp: Time,
+        flags: Flags,
+    ) -> Option<AckOut> {
         let end = seq + u64::from(payload);
         if seq == self.next && !self.has_gap {
             self.next = end;
@@ -185,7 +196,7 @@ impl Receiver {
             return None;
         }
         let before = self.duplicates;
-        self.on_disorder(seq, end);
+        self.on_disorder(seq, end, flags);
         let newest = end == self.next && seq < end && !self.has_gap;
         if newest
             && self.is(NEWEST_WAITS)
@@ -217,14 +228,13 @@ impl Receiver {
     }
 
     #[cold]
-    fn on_disorder(&mut self, seq: u64, end: u64) {
+    fn on_disorder(&mut self, seq: u64, end: u64, flags: Flags) {
         if end <= self.next || self.ahead.hold(seq, end) {
             self.duplicates += 1;
+            self.spurious += u32::from(flags.has(Flags::AGAIN));
             return;
         }
-        if seq > self.next {
-            self.reordered += 1;
-        }
+        self.reordered += u32::from(self.ahead.begin_after(seq));
         if self.is(KEEPS_SEGMENTS) {
             self.keep_segment(seq, end);
         } else {
@@ -329,7 +339,7 @@ mod tests {
     }
 
     fn ack(receiver: &mut Receiver, seq: u64, len: u16) -> Option<u64> {
-        receiver.on_data(Time::ZERO, seq, len, Time::ZERO).map(|out| out.ack)
+        receiver.on_data(Time::ZERO, seq, len, Time::ZERO, Flags::NONE).map(|out| out.ack)
     }
 
     #[test]
@@ -343,6 +353,10 @@ mod tests {
         assert_eq!(ack(&mut r, 30, 10), Some(40));
         // A segment that overlaps what has arrived on both sides.
         assert_eq!(ack(&mut r, 35, 20), Some(60));
+        assert_eq!((r.duplicates, r.reordered), (1, 3));
+        // What is ahead of a gap came in order.
+        assert_eq!(ack(&mut r, 70, 10), Some(60));
+        assert_eq!(ack(&mut r, 80, 10), Some(60));
         assert_eq!((r.duplicates, r.reordered), (1, 3));
     }
 
@@ -381,7 +395,7 @@ mod tests {
         };
         let stamps = |mut r: Receiver| {
             (0..5)
-                .map(|i| r.on_data(Time::ZERO, 10 * i, 10, Time::from_ms(i)))
+                .map(|i| r.on_data(Time::ZERO, 10 * i, 10, Time::from_ms(i), Flags::NONE))
                 .map(|out| out.map(|out| (out.ack, out.stamp.as_ns() / 1_000_000)))
                 .collect::<Vec<_>>()
         };

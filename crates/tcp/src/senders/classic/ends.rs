@@ -76,7 +76,7 @@ impl Ends for Classic {
             self.receiver.on_ecn(flags.has(Flags::MARKED), flags.has(Flags::REDUCED));
         }
         let seq = extend(seq, self.receiver.next());
-        self.receiver.on_data(now, seq, payload, stamp).map(Ack::from)
+        self.receiver.on_data(now, seq, payload, stamp, flags).map(Ack::from)
     }
 
     #[inline(always)]

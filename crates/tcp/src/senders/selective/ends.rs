@@ -15,6 +15,8 @@ pub struct SelectiveRepeat {
     sender: Sender,
     /// What has arrived at the receiver.
     arrivals: Arrivals,
+    /// Packets that arrived once more and that the sender had sent before.
+    spurious: u64,
     /// ACKs show the receiver as it is when they arrive.
     live_view: bool,
     /// Duplicates are acknowledged.
@@ -36,6 +38,7 @@ impl SelectiveRepeat {
         Self {
             sender,
             arrivals: Arrivals::new(),
+            spurious: 0,
             live_view: chosen.word("ack_view") == "live",
             acks_duplicates: chosen.word("ack_duplicates") == "always",
         }
@@ -60,9 +63,10 @@ impl Ends for SelectiveRepeat {
         seq: u32,
         _payload: u16,
         stamp: Time,
-        _flags: Flags,
+        flags: Flags,
     ) -> Option<Ack> {
         let new = self.arrivals.on_data(seq);
+        self.spurious += u64::from(!new && flags.has(Flags::AGAIN));
         (new || self.acks_duplicates).then(|| {
             let fields = AckFields { seq, aux: self.arrivals.count(), stamp };
             Ack { fields, ece: false }
@@ -111,6 +115,10 @@ impl Ends for SelectiveRepeat {
 
     fn duplicates(&self) -> u64 {
         self.arrivals.duplicates
+    }
+
+    fn spurious(&self) -> u64 {
+        self.spurious
     }
 
     fn reordered(&self) -> u64 {

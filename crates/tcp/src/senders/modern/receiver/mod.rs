@@ -129,10 +129,12 @@ pub struct Receiver {
     buffer: Option<Box<Buffer>>,
     /// What the ACKs on their way carry.
     pub notes: Notes,
-    /// Segments that brought nothing new.
+    /// Segments with data that brought nothing new.
     pub duplicates: u64,
-    /// Segments that arrived ahead of others.
-    pub reordered: u64,
+    /// Of these, those that the sender had sent before.
+    pub spurious: u32,
+    /// New segments that arrived after one with a higher number.
+    pub reordered: u32,
 }
 
 impl Receiver {
@@ -166,6 +168,7 @@ impl Receiver {
             buffer: None,
             notes: Notes::default(),
             duplicates: 0,
+            spurious: 0,
             reordered: 0,
         }
     }
@@ -382,14 +385,18 @@ impl Receiver {
     #[cold]
     fn on_disorder(&mut self, now: Time, arrival: &Arrival, end: u64) -> bool {
         let seq = arrival.seq;
+        let follows = self.ahead.begin_after(seq);
         if self.extend_newest(seq, end) {
-            self.reordered += 1;
+            self.reordered += u32::from(follows);
             self.repeated = None;
             self.pace.on_arrival(now, arrival);
             return self.pace.is_at_once(self.next);
         }
         if end <= self.next || self.ahead.hold(seq, end) {
-            self.duplicates += 1;
+            // A FIN may come without data.
+            let data = arrival.payload > 0;
+            self.duplicates += u64::from(data);
+            self.spurious += u32::from(data && arrival.flags.has(Flags::AGAIN));
             self.repeated = Some((seq, end));
             self.pace.hurry(AFTER_DUPLICATE);
             return true;
@@ -400,9 +407,7 @@ impl Receiver {
         } else {
             self.ahead.shared(touched.clone(), (seq, end))
         };
-        if seq > self.next {
-            self.reordered += 1;
-        }
+        self.reordered += u32::from(follows);
         self.pace.on_arrival(now, arrival);
         let (from, to) = self.ahead.joined(&touched, (seq, end));
         if from <= self.next {
@@ -591,6 +596,34 @@ mod tests {
         assert_eq!(echoed(100, 4), Time::from_ms(4));
         assert_eq!(echoed(300, 5), Time::from_ms(4));
         assert_eq!(echoed(200, 6), Time::from_ms(6));
+    }
+
+    #[test]
+    fn new_data_below_the_highest_count_as_reordered() {
+        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut reordered = |number: u64| {
+            receiver.on_data(Time::from_ms(number), &segment(number));
+            receiver.reordered
+        };
+        // What is ahead of a gap came in order, also behind the last one; what fills it did not.
+        assert_eq!([0, 2, 3, 5, 6].map(&mut reordered), [0; 5]);
+        assert_eq!([4, 1, 7].map(&mut reordered), [1, 2, 2]);
+        // Copies bring nothing new.
+        assert_eq!([4, 0, 7].map(&mut reordered), [2; 3]);
+        assert_eq!(receiver.duplicates, 3);
+    }
+
+    #[test]
+    fn the_copy_of_a_fin_without_data_is_no_data() {
+        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        receiver.on_data(Time::ZERO, &segment(0));
+        for _ in 0..2 {
+            let fin = Arrival { seq: 100, payload: 0, stamp: Time::ZERO, flags: Flags::FIN };
+            receiver.on_data(Time::ZERO, &fin);
+        }
+        assert_eq!((receiver.next(), receiver.duplicates), (101, 0));
     }
 
     /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.
