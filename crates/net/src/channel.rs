@@ -391,8 +391,7 @@ impl Channel {
         }
         if let Some(harm) = &mut self.harm {
             if harm.loses(&packet, true) {
-                self.stats.losses += 1;
-                return Offer::Dropped(drop_reason::LOSS);
+                return self.lose_at_entry();
             }
             if harm.loses(&packet, false) {
                 self.stats.losses += 1;
@@ -407,6 +406,12 @@ impl Channel {
             }
             _ => Offer::Scheduled(self.enter_fused(now, packet, slots, recorder)),
         }
+    }
+
+    fn lose_at_entry(&mut self) -> Offer {
+        self.stats.losses += 1;
+        self.stats.lost += 1;
+        Offer::Dropped(drop_reason::LOSS)
     }
 
     #[inline]

@@ -368,7 +368,10 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 digest.add(value);
             }
             if channel.tells_fates() {
-                (0..=drop_reason::OVERLIMIT).for_each(|code| digest.add(channel.dropped(code)));
+                for code in 0..=drop_reason::OVERLIMIT {
+                    let chosen = code == drop_reason::LOSS;
+                    digest.add(if chosen { stats.losses } else { channel.dropped(code) });
+                }
                 digest.add(channel.marked());
             }
         }

@@ -237,10 +237,13 @@ proptest! {
         };
         let count = |value: &Value| value.as_u64().unwrap();
         let summary = &output.summary;
-        prop_assert_eq!(
-            rows("drops"),
-            summary["packets_dropped"].as_object().unwrap().values().map(count).sum::<u64>()
-        );
+        let dropped: u64 =
+            summary["packets_dropped"].as_object().unwrap().values().map(count).sum();
+        prop_assert_eq!(rows("drops"), dropped);
+        let on_links: u64 = summary["links"].as_object().unwrap().values()
+            .flat_map(|ways| ways.as_object().unwrap().values())
+            .map(|way| count(&way["packets_dropped"])).sum();
+        prop_assert_eq!(on_links + count(&summary["packets_dropped"]["no-route"]), dropped);
         let acks: u64 = summary["flows"].as_object().unwrap().values()
             .filter(|flow| flow["transport"] == "tcp")
             .map(|flow| count(&flow["segments_sent"]) - count(&flow["retransmissions"]))

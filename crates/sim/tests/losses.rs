@@ -2,7 +2,8 @@
 
 use crate::documents;
 
-use ackclock_trace::{Column, drop_reason, packet_kind};
+use ackclock_sim::Output;
+use ackclock_trace::{Column, drop_reason, flow_event, packet_kind};
 use documents::run;
 use serde_json::{Value, json};
 
@@ -40,6 +41,88 @@ fn packets_that_the_queue_drops_count() {
     // The chosen loss is the one that the queue makes anyway.
     let drops_there = |place: &i32| drops(&json!({"kind": "packets", "numbers": [place]}));
     assert!((1..100).any(|place| drops_there(&place) == all));
+}
+
+/// The senders of all families, each with ten segments to send one after the other, over a link with these values.
+fn transfers(link: &Value) -> Output {
+    let mut document = json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms"}],
+        "flows": [
+            {"id": "M", "from": "A", "to": "B", "start": "1 ms", "send": "14480 B",
+                "tcp": {"cc": "reno"}},
+            {"id": "C", "from": "A", "to": "B", "start": "2 s", "send": "14600 B",
+                "tcp": {"sender": "classic"}},
+            {"id": "S", "from": "A", "to": "B", "start": "4 s", "send": "14600 B",
+                "tcp": {"sender": "selective-repeat"}},
+        ],
+        "stop": {"at_latest": "10 s"},
+        "record": {"kind": "none", "events": "changes"},
+    });
+    document["links"][0].as_object_mut().unwrap().extend(link.as_object().unwrap().clone());
+    run(&document)
+}
+
+/// A figure of each of these flows.
+fn of_each(output: &Output, figure: &str) -> [u64; 3] {
+    ["M", "C", "S"].map(|flow| output.summary["flows"][flow][figure].as_u64().unwrap())
+}
+
+#[test]
+fn only_the_repair_of_a_loss_arrives_after_a_later_packet() {
+    let third = json!({"kind": "script", "drop": [{"data": [3]}]});
+    let output = transfers(&json!({"loss": third}));
+    assert_eq!(of_each(&output, "reordered_received"), [1; 3]);
+    assert_eq!(of_each(&output, "spurious_retransmissions"), [0; 3]);
+}
+
+#[test]
+fn a_copy_made_by_a_link_is_no_retransmission() {
+    let output = transfers(&json!({"duplication": 1}));
+    // The ACKs of copies look like a loss to the classic sender.
+    assert_eq!(of_each(&output, "retransmissions"), [0, 9, 0]);
+    assert_eq!(of_each(&output, "spurious_retransmissions"), [0, 9, 0]);
+    // Copies of ten segments, and of the retransmissions.
+    assert_eq!(of_each(&output, "duplicates_received"), [10, 10 + 2 * 9, 10]);
+}
+
+#[test]
+fn a_packet_counts_as_lost_when_it_would_have_arrived() {
+    // Room for all; each packet takes 12 ms.
+    let output = run(&json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "10 ms",
+            "queue": {"limit": "100 packets"},
+            "loss": {"kind": "bernoulli", "p": 1, "applies_to": "data"}}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "100 kB",
+            "tcp": {"sender": "classic", "initial_window": 50}}],
+        "stop": {"when": "time", "at_latest": "100 ms"},
+    }));
+    let summary = &output.summary;
+    let link = &summary["links"]["L"]["forward"];
+    assert_eq!((&link["packets_carried"], &link["packets_dropped"]), (&json!(8), &json!(7)));
+    assert_eq!(
+        (&link["drops"]["loss"], &summary["packets_dropped"]["loss"]),
+        (&json!(7), &json!(7))
+    );
+    assert_eq!(summary["flows"]["F"]["segments_dropped"], 7);
+}
+
+#[test]
+fn timeouts_of_a_syn_are_events() {
+    let first = json!({"kind": "packets", "numbers": [1, 2]});
+    let output = transfers(&json!({"forward": {"loss": first}}));
+    let (_, columns) = output.tables.iter().find(|(name, _)| *name == "events").expect("recorded");
+    let column = |name: &str| &columns.iter().find(|(column, _)| *column == name).unwrap().1;
+    let (Column::F64(times), Column::I32(events), Column::I64(numbers)) =
+        (column("time_s"), column("event"), column("seq"))
+    else {
+        panic!("columns of another type")
+    };
+    let expired = (0..events.len()).filter(|&row| events[row] == flow_event::TIMEOUT);
+    let found: Vec<_> = expired.map(|row| (times[row], numbers[row])).collect();
+    assert_eq!(found, [(1.001, -1), (2.001, -1)]);
+    assert_eq!(of_each(&output, "timeouts"), [2, 0, 0]);
 }
 
 /// Two flows whose data and ACKs cross one lossy link; its drops: flow, kind, number, time in ns.

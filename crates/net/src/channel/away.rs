@@ -41,6 +41,7 @@ impl Channel {
 
     /// Adds what the part of the far end knows.
     pub(crate) fn add_far_end(&mut self, far: &Self) {
+        self.stats.lost += far.stats.lost;
         self.stats.drops_corrupted += far.stats.drops_corrupted;
         if self.service != Service::Fused {
             self.late += far.chain.held();

@@ -100,6 +100,11 @@ impl Channel {
         self.harm.as_ref().is_some_and(|harm| harm.corruption.is_some())
     }
 
+    /// A packet that the loss model has chosen would have come to the far end now.
+    pub(crate) fn count_lost(&mut self) {
+        self.stats.lost += 1;
+    }
+
     /// Packets that were corrupted here.
     pub fn corrupted(&self) -> u64 {
         self.harm.as_ref().map_or(0, |harm| harm.corrupted)

@@ -36,11 +36,11 @@ impl Managed {
 }
 
 impl Channel {
-    /// Packets that the queue has dropped for the reason of this code.
+    /// Packets that the link has dropped for the reason of this code.
     pub fn dropped(&self, reason: i32) -> u64 {
         match reason {
             drop_reason::QUEUE_FULL => self.stats.drops,
-            drop_reason::LOSS => self.stats.losses,
+            drop_reason::LOSS => self.stats.lost,
             drop_reason::LINK_DOWN => self.stats.drops_down,
             drop_reason::CORRUPTED => self.stats.drops_corrupted,
             other => self.managed.as_ref().map_or(0, |managed| managed.early_drops[other as usize]),
@@ -130,8 +130,7 @@ impl Channel {
         if let Some(harm) = &mut self.harm
             && harm.loses(&packet, true)
         {
-            self.stats.losses += 1;
-            return Offer::Dropped(drop_reason::LOSS);
+            return self.lose_at_entry();
         }
         let id = if R::PACKETS { recorder.ids().present() } else { 0 };
         let idle = !self.busy;

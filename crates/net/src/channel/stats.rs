@@ -24,8 +24,10 @@ pub struct ChannelStats {
     pub packets_max: u32,
     /// Packets dropped because the queue was full.
     pub drops: u64,
-    /// Packets that the loss model took.
+    /// Packets that the loss model has chosen.
     pub losses: u64,
+    /// Of these, those that have come to where they are lost: the entry of the link, or its far end.
+    pub lost: u64,
     /// Packets that arrived while the link was down.
     pub drops_down: u64,
     /// Corrupted packets that came over the link to the host that dropped them.

@@ -370,10 +370,11 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
     }
 
-    /// The loss model of a channel takes a packet.
+    /// A packet that the loss model of a channel has chosen would come to the far end.
     #[cold]
     pub(super) fn lose(&mut self, time: Time, index: u32, packet: Packet) {
-        let channel = &self.net.channels[index as usize];
+        let channel = &mut self.net.channels[index as usize];
+        channel.count_lost();
         let place = [channel.link(), channel.direction(), drop_reason::LOSS];
         let known = self.known(time);
         self.drop_packet(time, packet, known, place);
