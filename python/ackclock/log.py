@@ -189,6 +189,9 @@ def _of_table(
                     yield Entry(row["time_s"], kind, flow, text, row)
 
 
+NO_DATA = -1
+"""In the place of a sequence number: a SYN."""
+
 _NEAR_S = 5e-10
 """Half the resolution of times: a time that was typed in means the record of that nanosecond."""
 
@@ -213,6 +216,8 @@ class _Sentences:
             return "flow finished: all data are acknowledged"
         if event == "stop":
             return "flow is cut off: its sender sends nothing more"
+        if row["seq"] == NO_DATA:
+            return "timeout: the SYN is presumed lost"
         if event in _EPISODES:
             return _EPISODES[event].format(self._data(flow, row["seq"]))
         words = {

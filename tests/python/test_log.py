@@ -60,6 +60,14 @@ def test_events_and_drops_are_told_unasked_in_the_order_of_time():
     ]
 
 
+def test_a_timeout_of_a_syn_concerns_no_data():
+    loss = {"forward": {"loss": {"kind": "packets", "numbers": [1], "at": "entry"}}}
+    run = lab_runs.run(lab_runs.scenario(1, "10 kB", {"sender": "modern", "cc": "reno"}, loss))
+    assert run.summary["flows"]["F1"]["timeouts"] == 1
+    timeouts = [entry.text for entry in entries(run) if "timeout" in entry.text]
+    assert timeouts == ["timeout: the SYN is presumed lost"]
+
+
 def test_an_overflow_and_its_repair():
     said = [e.text for e in entries(lab_runs.tahoe(), flows=["F1"], from_s=0.18, to_s=0.3)]
     assert said[0] == "segment 128 (byte 128000) dropped at L1 forward: queue full"

@@ -4,6 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import lab_runs
 import numpy as np
 import pytest
 from report_runs import FIVE, Page, scenario
@@ -145,6 +146,15 @@ def test_a_loss_says_its_rule_and_source(page):
         "CUBIC: decrease 0.7. RFC 9438 4.6"
     ]
     assert cut["ssthresh"][1] == pytest.approx(0.7 * cut["cwnd"][0], abs=1)
+
+
+def test_the_timeout_of_a_syn_is_an_event_without_a_rule(tmp_path):
+    loss = {"forward": {"loss": {"kind": "packets", "numbers": [1], "at": "entry"}}}
+    run = lab_runs.run(lab_runs.scenario(1, "10 kB", {"sender": "modern", "cc": "reno"}, loss))
+    page = Page(report.write([run], tmp_path / "syn.html").read_text(encoding="utf-8"))
+    (moment,) = page.document["runs"][0]["moments"]
+    assert (moment["kind"], moment["why"]) == ("timeout", [])
+    assert moment["text"] == ["Timeout: the SYN is presumed lost"]
 
 
 def test_packets_in_motion_are_those_of_the_records(page, run):

@@ -484,7 +484,7 @@ tables! {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         event: i32 as "event" ["" "flow_event"] "What.",
-        seq: i64 as "seq" ["" ""] "The packet concerned; for `finish` the number of packets.",
+        seq: i64 as "seq" ["" ""] "The packet concerned, -1 for a SYN; for `finish` the number of packets.",
     }
     /// A header says more than `packets`.
     headers / HeaderRow / header: "Header fields beyond `packets`: a row for each packet sent with flags, SACK blocks or a changed window." {

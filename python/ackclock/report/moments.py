@@ -66,7 +66,7 @@ def of_flows(view: View) -> list[dict[str, Any]]:
                 "cwnd": _around(view.window_packets(name), time),
                 "ssthresh": _around(view.ssthresh_packets(name), time),
                 "text": _told(rows, sentence),
-                "why": _why(view.flow(name), kind, rules.get((time, name), [])),
+                "why": _why(view.flow(name), rows[0], rules.get((time, name), [])),
             }
         )
     return found
@@ -173,8 +173,13 @@ def _by_moment(rows: list[Mapping[str, Any]]) -> dict[tuple[float, str], list[Ma
     return found
 
 
-def _why(flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
-    """The rules behind an event in words, each with its source."""
+def _why(
+    flow: Mapping[str, Any], event: Mapping[str, Any], rules: list[Mapping[str, Any]]
+) -> list[str]:
+    """The rules behind an event in words, each with its source; a SYN has none."""
+    if event["seq"] == log.NO_DATA:
+        return []
+    kind = str(event["event"])
     named = dict.fromkeys(row["rule"] for row in rules)
     lines = []
     for rule in (rule for rule in named if log.RULES[rule].effect != "growth"):

@@ -85,9 +85,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
     }
 
-    pub(super) fn record_event(&mut self, flow: u32, event: i32, seq: u32) {
+    pub(super) fn record_event(&mut self, flow: u32, event: i32, seq: impl Into<i64>) {
         if R::PACKETS {
-            let seq = i64::from(seq);
+            let seq = seq.into();
             self.recorder.event(EventRow { time: self.now, flow: flow as i32, event, seq });
         }
     }
@@ -151,6 +151,13 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     #[cold]
     fn send_message(&mut self, flow: u32, message: Message, bytes: u16) {
         self.net.flows[flow as usize].extra.add(bytes);
+        if R::PACKETS
+            && message == Message::Syn
+            && let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint
+            && tcp.connection.stats().timeouts > 0
+        {
+            self.record_event(flow, flow_event::TIMEOUT, -1);
+        }
         self.send(Packet::of_handshake(flow, message, bytes, self.now).pack());
     }
 
