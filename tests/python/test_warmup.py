@@ -95,6 +95,47 @@ def test_figures_are_those_of_the_records_since(runs):
     assert queue["mean"] == pytest.approx(step_mean(times, lengths, WARMUP_S, 10.0))
 
 
+def test_queueing_delays_are_of_packets_that_entered_since(runs):
+    whole, rest = runs
+    rows = whole.table("transmissions").to_pandas()
+    rows = rows[(rows["link"] == "bottleneck") & (rows["direction"] == "forward")]
+    waiting = whole.table("waiting").to_pandas()
+    waiting = waiting[(waiting["link"] == "bottleneck") & (waiting["direction"] == "forward")]
+    waits = np.concatenate(
+        [
+            (rows["time_s"] - rows["entered_s"])[rows["entered_s"] > WARMUP_S],
+            (10.0 - waiting["time_s"])[waiting["time_s"] > WARMUP_S],
+        ]
+    )
+    delay = rest.summary["links"]["bottleneck"]["forward"]["queueing_delay_s"]
+    assert delay["mean"] == pytest.approx(waits.mean(), rel=1e-9)
+    assert delay["max"] == pytest.approx(waits.max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: str(queue)[:16])
+@pytest.mark.parametrize("end", ["60 ms", "300 ms", "1 s"])
+def test_packets_that_waited_before_the_warmup_ended_count_in_no_queueing_delay(queue, end):
+    """Four datagrams of 80 ms at once, of which three wait when figures begin, and a late one."""
+    writes = [["0 s", "10 kB"], ["1 us", "10 kB"], ["2 us", "10 kB"], ["3 us", "10 kB"]]
+    scenario = {
+        "name": "late",
+        "hosts": ["A", "B"],
+        "links": [
+            {"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "10 ms", "queue": queue}
+        ],
+        "flows": [{"id": "U", "from": "A", "to": "B", "udp": {"source": None}}],
+        "warmup": "40 ms",
+        "stop": {"when": "time", "at_latest": end},
+    }
+    late = [["290 ms", "10 kB"], ["291 ms", "10 kB"]]
+    scenario["flows"][0]["udp"]["source"] = {"kind": "schedule", "writes": [*writes, *late]}
+    results = ackclock.run(ackclock.Scenario.from_dict(scenario))
+    waits = {"60 ms": [0.0], "300 ms": [0.01, 0.009], "1 s": [0.03, 0.109]}[end]
+    delay = results.summary["links"]["L"]["forward"]["queueing_delay_s"]
+    assert delay["mean"] == pytest.approx(np.mean(waits), abs=1e-6)
+    assert delay["max"] == pytest.approx(max(waits), abs=1e-6)
+
+
 def test_percentiles_are_of_the_time_since(runs):
     whole, rest = runs
     shown = of_run(rest, "flows", percentiles=True)

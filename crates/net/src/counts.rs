@@ -119,7 +119,7 @@ pub struct ChannelCounts {
     pub bytes: u64,
     /// Nanoseconds of transmission.
     pub busy_ns: f64,
-    /// Packets that entered: those transmitted, and those that wait.
+    /// Packets that entered: those transmitted, and those that wait. Dropped ones do not count.
     pub entered: u64,
     /// How long these have waited, packets times nanoseconds.
     pub wait_ns: u128,
@@ -163,9 +163,8 @@ impl ChannelCounts {
         self.packets -= before.packets;
         self.bytes -= before.bytes;
         self.busy_ns -= before.busy_ns;
-        // Packets that waited then may have been dropped since: they, and their waits, count no more.
-        self.entered = self.entered.saturating_sub(before.entered);
-        self.wait_ns = self.wait_ns.saturating_sub(before.wait_ns);
+        self.entered -= before.entered;
+        self.wait_ns -= before.wait_ns;
         self.queue_ns -= before.queue_ns;
         self.queue_byte_ns -= before.queue_byte_ns;
         for (dropped, earlier) in self.dropped.iter_mut().zip(before.dropped) {

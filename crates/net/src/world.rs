@@ -313,7 +313,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 self.recorder.at(Moment::at_end(index as u32));
             }
             let channel = &mut self.net.channels[index];
-            channel.close(self.now, &mut self.slots, &mut self.recorder);
+            let mark = self.mark.as_mut().map(|mark| &mut mark.channels[index]);
+            channel.close(self.now, &mut self.slots, &mut self.recorder, mark);
             let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();
             for packet in waiting {
                 let hop = Hop::new(index as u32, packet.is_reverse());

@@ -1,6 +1,7 @@
 //! The end of a run, or of its warm-up: counters are brought to the last moment.
 
 use super::peaks::Peaks;
+use super::served::SinceMark;
 use super::{Channel, Service};
 use crate::counts::ChannelCounts;
 use crate::slots::{Entry, Slots};
@@ -8,8 +9,14 @@ use ackclock_trace::Recorder;
 use ackclock_units::Time;
 
 impl Channel {
-    /// Ends the run.
-    pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+    /// Ends the run. What was counted at the `mark`, if there was one, is completed.
+    pub(crate) fn close<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+        mark: Option<&mut ChannelCounts>,
+    ) {
         match self.service {
             Service::Events => {
                 let longest = self.longest_until(now, slots);
@@ -18,7 +25,34 @@ impl Channel {
             }
             _ => self.settle(now, slots, recorder),
         }
+        if let Some(mark) = mark {
+            self.count_earlier(now, slots, mark);
+        }
         self.count(now, slots, Some(recorder));
+    }
+
+    /// Packets that had entered before the mark belong to it, with all that they have waited: figures since then are of
+    /// packets that have entered since.
+    fn count_earlier(&self, now: Time, slots: &Slots, mark: &mut ChannelCounts) {
+        let waiting = self.waiting(slots);
+        if let Some(since) = self.served.as_ref().and_then(|served| served.since_mark) {
+            let waiting = waiting.into_iter().map(|entry| entry.time);
+            let all = waiting.chain(self.kept_packets().into_iter().map(|held| held.entered));
+            let earlier = all.filter(|entered| *entered <= since.at);
+            let waits = earlier.map(|entered| u128::from(now.since(entered).as_ns()));
+            let (count, sum) = waits.fold((0, 0), |(count, sum), wait| (count + 1, sum + wait));
+            mark.entered += since.earlier + count;
+            mark.wait_ns += since.earlier_wait_ns + sum;
+            return;
+        }
+        // Their waits were counted as they entered, up to the start of transmission.
+        let begun = self.stats.packets - waiting.len() as u64;
+        let earlier = mark.entered.saturating_sub(begun);
+        let mut start = self.next_start;
+        for entry in waiting.iter().take(earlier as usize) {
+            mark.wait_ns -= u128::from((start - now).as_ns());
+            start = entry.time - self.delay;
+        }
     }
 
     /// The longest wait that the digest knows is that of all packets that entered, as in a fused channel.
@@ -26,7 +60,6 @@ impl Channel {
         let (mut start, mut carry) = (self.next_start, self.carry);
         for Entry { time, packet } in self.waiting(slots) {
             self.stats.wait_max = self.stats.wait_max.max(start - time);
-            self.note_wait(time, start);
             (start, carry) =
                 self.varying_end(start, carry, time, packet.size()).unwrap_or_else(|| {
                     let (span, rest) = self.serial.time(packet.size(), carry);
@@ -102,8 +135,10 @@ impl Channel {
         let stats = self.stats.clone();
         let wire = self.served.as_ref().map(|served| (served.wire.clone(), served.earlier));
         self.count::<R>(now, slots, None);
-        let counts = ChannelCounts::of(self);
+        let mut counts = ChannelCounts::of(self);
         self.stats = stats;
+        // As of the packets that have entered: see `count_earlier`.
+        (counts.entered, counts.wait_ns) = (self.stats.packets, self.stats.wait_ns);
         if let (Some(served), Some(wire)) = (&mut self.served, wire) {
             (served.wire, served.earlier) = wire;
         }
@@ -114,7 +149,7 @@ impl Channel {
         let longest = match &mut self.served {
             // Packets that wait now are counted when they leave, and must not be then.
             Some(served) => {
-                served.since_mark = Some((now, Time::ZERO));
+                served.since_mark = Some(SinceMark { at: now, ..SinceMark::default() });
                 stats.wait_max
             }
             None => {
@@ -130,10 +165,13 @@ impl Channel {
     /// Served by events: a packet that entered then begins to be transmitted.
     #[inline]
     pub(super) fn note_wait(&mut self, entered: Time, start: Time) {
-        if let Some((mark, longest)) = self.served.as_mut().and_then(|s| s.since_mark.as_mut())
-            && entered > *mark
-        {
-            *longest = start.since(entered).max(*longest);
+        let Some(since) = self.served.as_mut().and_then(|s| s.since_mark.as_mut()) else { return };
+        let wait = start.since(entered);
+        if entered > since.at {
+            since.longest = since.longest.max(wait);
+        } else {
+            since.earlier += 1;
+            since.earlier_wait_ns += u128::from(wait.as_ns());
         }
     }
 
@@ -147,7 +185,7 @@ impl Channel {
     fn longest_until(&self, now: Time, slots: &Slots) -> Time {
         let since = self.served.as_ref().and_then(|served| served.since_mark);
         let (mark, longest) =
-            since.map_or((None, self.stats.wait_max), |(at, own)| (Some(at), own));
+            since.map_or((None, self.stats.wait_max), |since| (Some(since.at), since.longest));
         let waiting = self.waiting(slots).into_iter().map(|entry| entry.time);
         let entered = waiting.chain(self.kept_packets().into_iter().map(|held| held.entered));
         let counted = entered.filter(|entered| mark.is_none_or(|mark| *entered > mark));

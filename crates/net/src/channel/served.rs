@@ -48,8 +48,20 @@ pub(super) struct Served {
     ending: bool,
     /// Stamps of the arrivals of packets on the wire, for orders that need them.
     pub stamps: VecDeque<Stamp>,
-    /// When figures began, if that was not at the start, and the longest wait of a packet that has entered since.
-    pub since_mark: Option<(Time, Time)>,
+    /// What is known since figures began, if that was not at the start.
+    pub since_mark: Option<SinceMark>,
+}
+
+/// Waits of packets that have left the queue since figures began.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SinceMark {
+    /// When figures began.
+    pub at: Time,
+    /// The longest wait of a packet that has entered since.
+    pub longest: Time,
+    /// Packets that had entered before, and how long they waited in all.
+    pub earlier: u64,
+    pub earlier_wait_ns: u128,
 }
 
 impl Channel {
