@@ -77,6 +77,74 @@ def test_the_span_of_a_whole_run_has_the_figures_of_the_summary(shared):
         assert 0 <= arrived - flow["bytes_delivered"] < 200 * 1448
 
 
+def _link(flows, seconds=10.0, **link):
+    """One link of 10 Mbps between A and B, over which all flows go."""
+    return run(
+        Scenario.from_dict(
+            {
+                "name": "tests/link",
+                "hosts": ["A", "B"],
+                "links": [
+                    {"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms", **link}
+                ],
+                "flows": [
+                    {"id": f"F{i}", "from": "A", "to": "B", **flow} for i, flow in enumerate(flows)
+                ],
+                "stop": {"when": "time", "at_latest": f"{seconds} s"},
+            }
+        )
+    )
+
+
+def _steady(results, column, *span):
+    return of_records({"": results}, "steady", *span).values(column)
+
+
+def test_the_span_of_a_whole_run_has_what_is_sent_at_its_start():
+    flows = [{**_CBR, "send": "3000 B"}, {"tcp": {"sender": "classic"}, "send": "14600 B"}]
+    results = _link(flows)
+    sent = [flow["segments_sent"] for flow in results.summary["flows"].values()]
+    assert sent == [3, 10]
+    for span in ((), (0.0,)):
+        assert _steady(results, "packets_sent", *span) == sent
+        assert _steady(results, "packets_received", *span) == sent
+    # A span that begins later is open there.
+    first = results.table("packets").to_pylist()
+    second_s = min(p["time_s"] for p in first if p["flow"] == "F0" and p["seq"] == 1)
+    assert _steady(results, "packets_sent", second_s)[0] == 1
+
+
+@pytest.mark.parametrize("sender", ["modern", "classic", "selective-repeat"])
+def test_a_last_segment_that_is_shorter_counts_as_what_it_is(sender):
+    flow = {"tcp": {"sender": sender}, "start": "1 ms"}
+    results = _link([{**flow, "send": "1 B"}, {**flow, "send": "20001 B"}])
+    assert _steady(results, "goodput_bps") == [8 / 10, 8 * 20001 / 10]
+
+
+@pytest.mark.parametrize("sender", ["classic", "selective-repeat"])
+def test_data_that_only_arrive_as_a_copy_have_arrived(sender):
+    """The link duplicates each packet and damages some: of some only the copy arrives."""
+    flow = {"tcp": {"sender": sender}, "send": "146 kB"}
+    results = _link([flow], duplication=1, corruption=0.3)
+    assert results.summary["flows"]["F0"]["bytes_delivered"] == 146000
+    assert _steady(results, "goodput_bps") == [8 * 146000 / 10]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"rate": {"kind": "table", "steps": [["0 s", "1 Mbps"], ["1 s", "10 Mbps"]]}},
+        {"queue": {"kind": "tbf", "rate": "5 Mbps", "burst": "3 kB"}},
+        {"queue": {"kind": "policer", "rate": "5 Mbps", "burst": "30 kB"}},
+        {"queue": {"kind": "cake", "rate": "5 Mbps"}},
+    ],
+)
+def test_only_constant_rates_have_a_max_min_share(link):
+    flow = {"tcp": {"cc": "reno"}}
+    assert of_records({"": _link([flow], 1.0, **link)}, "sharing").values("max_min_share") == [None]
+    assert of_records({"": _link([flow], 1.0)}, "sharing").values("max_min_share")[0] < 1
+
+
 def test_histograms_count_each_packet_once(shared):
     made = of_records({"": shared}, "delays", 5.0, 15.0).rows()
     steady = {r["flow"]: r for r in of_records({"": shared}, "steady", 5.0, 15.0).rows()}

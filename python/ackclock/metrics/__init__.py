@@ -9,7 +9,13 @@ from ackclock.metrics.delays import queueing_s, variations_s
 from ackclock.metrics.fairness import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.goodput import acked_bps, first_arrivals, goodput_bps
 from ackclock.metrics.samples import sample_mean
-from ackclock.metrics.segments import Segments, flow_segments, new_bytes
+from ackclock.metrics.segments import (
+    Arrivals,
+    Segments,
+    flow_arrivals,
+    flow_segments,
+    new_bytes,
+)
 from ackclock.metrics.senders import outstanding, smoothed_rtt
 from ackclock.metrics.series import (
     HasTables,
@@ -31,6 +37,7 @@ from ackclock.metrics.windows import (
 )
 
 __all__ = [
+    "Arrivals",
     "HasTables",
     "Segments",
     "acked_bps",
@@ -39,6 +46,7 @@ __all__ = [
     "drop_times",
     "even_after",
     "first_arrivals",
+    "flow_arrivals",
     "flow_segments",
     "goodput_bps",
     "harm",

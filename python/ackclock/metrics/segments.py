@@ -49,8 +49,52 @@ class Segments:
         return len(self.sent_s)
 
 
+@dataclass(frozen=True)
+class Arrivals:
+    """The data packets that reached the receiver of a flow, in the order of time; m of them.
+
+    Copies that links have made are among them.
+
+    Attributes:
+        arrived_s: When each arrived, seconds.
+        new: How much of its length had not arrived before: bytes, or 1 or 0 for flows that number
+            packets.
+        size_bytes: Its size on the wire.
+        packet_id: Its number in the records.
+    """
+
+    arrived_s: Floats
+    new: Integers
+    size_bytes: Integers
+    packet_id: Integers
+
+
+def flow_arrivals(results: HasTables, flow: str, *, header_bytes: int | None = None) -> Arrivals:
+    """The data packets that reached the receiver of a flow, and how much was new in each.
+
+    Args:
+        results: The run, with `packets` recorded.
+        flow: Name of the flow.
+        header_bytes: As for `flow_segments`.
+    """
+    columns = ("time_s", "seq", "bytes", "packet_id")
+    of = {"flow": flow, "kind": "data", "event": "received"}
+    came_s, seq, size, ids = select(results, "packets", columns, **of)
+    return Arrivals(
+        np.asarray(came_s, np.float64),
+        new_bytes(unwrapped(seq), _lengths(size, header_bytes)),
+        np.asarray(size, np.int64),
+        np.asarray(ids, np.int64),
+    )
+
+
 def flow_segments(
-    results: HasTables, flow: str, *, header_bytes: int | None = None, drops: bool = True
+    results: HasTables,
+    flow: str,
+    *,
+    header_bytes: int | None = None,
+    drops: bool = True,
+    arrivals: Arrivals | None = None,
 ) -> Segments:
     """The data packets of a flow and what became of them.
 
@@ -60,17 +104,17 @@ def flow_segments(
         header_bytes: Header of a data packet, for flows whose sequence numbers count bytes;
             none for flows that number their packets.
         drops: Whether the run has recorded `drops`; if not, no packet counts as dropped.
+        arrivals: What `flow_arrivals` returns, where it is known.
     """
     of = {"flow": flow, "kind": "data"}
     columns = ("time_s", "seq", "bytes", "packet_id")
     again = select(results, "packets", ("retransmission",), event="sent", **of)[0]
     sent_s, seq, size, ids = select(results, "packets", columns, event="sent", **of)
-    came_s, came, came_size, came_ids = select(results, "packets", columns, event="received", **of)
+    came = arrivals or flow_arrivals(results, flow, header_bytes=header_bytes)
     gone_s, gone_ids = np.zeros(0), np.zeros(0, np.int64)
     if flag_of("drops", drops):
         gone_s, gone_ids = select(results, "drops", ("time_s", "packet_id"), **of)
-    for_nothing = new_bytes(unwrapped(came), _lengths(came_size, header_bytes)) == 0
-    arrival, drop = _places(ids, came_ids), _places(ids, gone_ids)
+    arrival, drop = _places(ids, came.packet_id), _places(ids, gone_ids)
     return Segments(
         np.asarray(sent_s, np.float64),
         unwrapped(seq),
@@ -78,8 +122,8 @@ def flow_segments(
         np.asarray(size, np.int64),
         np.asarray(again, np.bool_),
         np.append(gone_s, np.nan)[drop],
-        np.append(came_s, np.nan)[arrival],
-        np.append(for_nothing, False)[arrival],
+        np.append(came.arrived_s, np.nan)[arrival],
+        np.append(came.new == 0, False)[arrival],
     )
 
 

@@ -19,7 +19,7 @@ from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of, ou
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.delays import variations_s
 from ackclock.metrics.percentiles import Recorded
-from ackclock.metrics.segments import Segments, flow_segments
+from ackclock.metrics.segments import Segments, flow_arrivals, flow_segments
 from ackclock.metrics.series import cwnd_series, rtt_series
 from ackclock.metrics.steps import step_mean
 from ackclock.metrics.windows import windowed_sums
@@ -38,14 +38,15 @@ _BINS = 20
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a run, from one time to another, seconds."""
+    """A part of a run, after one time and up to another, seconds."""
 
     from_s: float
     to_s: float
 
     def holds(self, times: Floats) -> NDArray[np.bool_]:
-        """Whether these times are in the span."""
-        return (times > self.from_s) & (times <= self.to_s)
+        """Whether these times are in the span; the start of the run is in the one from there."""
+        after = times > self.from_s if self.from_s > 0 else times >= 0
+        return after & (times <= self.to_s)
 
 
 class _Flow:
@@ -58,22 +59,16 @@ class _Flow:
         self.model = next(flow for flow in results.model["flows"] if flow["id"] == name)
         tcp = self.model["tcp"]
         header = tcp["header_bytes"] if tcp and tcp.get("numbering") == "bytes" else None
-        self.in_bytes = header is not None
-        recorded = "drops" in results.tables
-        self.sent: Segments = flow_segments(results, name, header_bytes=header, drops=recorded)
+        came = flow_arrivals(results, name, header_bytes=header)
+        self.sent: Segments = flow_segments(
+            results, name, header_bytes=header, drops="drops" in results.tables, arrivals=came
+        )
+        payload = came.size_bytes - (tcp["header_bytes"] if tcp else 0)
+        size = came.new if header is not None else came.new * payload
+        self.arrivals = came.arrived_s, size.astype(np.float64)
+        """Arrivals in their order: times, and new payload in bytes."""
         arrived = np.flatnonzero(~np.isnan(self.sent.arrived_s))
         self._order = arrived[np.argsort(self.sent.arrived_s[arrived], kind="stable")]
-
-    @property
-    def payload(self) -> int:
-        """Bytes for each unit of the length of a segment."""
-        return 1 if self.in_bytes else int(self.entry.get("segment_bytes") or 0)
-
-    def arrivals(self) -> tuple[Floats, Floats]:
-        """Arrivals in their order: times, and new payload in bytes."""
-        rows = self._order[~self.sent.spurious[self._order]]
-        size = self.sent.length[rows] * self.payload if self.payload else self.sent.size_bytes[rows]
-        return self.sent.arrived_s[rows], size.astype(np.float64)
 
     def delays_s(self, span: Span) -> Floats:
         """One-way delays of the packets that arrived in the span, in their order."""
@@ -82,7 +77,7 @@ class _Flow:
 
     def delivered(self, span: Span) -> float:
         """New payload that arrived in the span, bytes."""
-        times, size = self.arrivals()
+        times, size = self.arrivals
         return float(size[span.holds(times)].sum())
 
 
@@ -157,7 +152,7 @@ def _steady(flow: _Flow, results: Recorded, span: Span) -> dict[str, Any]:
         "from_s": span.from_s,
         "to_s": span.to_s,
         "goodput_bps": 8 * flow.delivered(span) / seconds,
-        "goodput_variation": _variation(*flow.arrivals(), span),
+        "goodput_variation": _variation(*flow.arrivals, span),
         "packets_sent": int(sent.sum()),
         "packets_received": len(delays),
         "packets_lost": lost,
@@ -200,7 +195,7 @@ def _sharing(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
     rates = [8 * flow.delivered(span) / seconds for flow in flows]
     if not rates:
         return []
-    arrivals = [flow.arrivals() for flow in flows]
+    arrivals = [flow.arrivals for flow in flows]
     sums = [(times, np.concatenate(([0.0], np.cumsum(size)))) for times, size in arrivals]
 
     def shares(from_s: float, to_s: float) -> list[float]:
@@ -244,14 +239,21 @@ def _fair(flows: Sequence[_Flow], results: Recorded) -> list[float] | None:
             link = links[name]
             way = "forward" if link["ends"][0] == at else "backward"
             at = link["ends"][1 if way == "forward" else 0]
-            rate = link[way]["rate_bps"]
-            if link["changes"] or not isinstance(rate, int | float):
+            if link["changes"] or not _has_one_rate(link[way]):
                 return None
             steps.append((name, "both" if link["duplex"] == "half" else way))
-            capacities[steps[-1]] = float(rate)
+            capacities[steps[-1]] = float(link[way]["rate_bps"])
         paths.append(steps)
     fair = max_min(capacities, paths)
     return [float(rate) * part for rate, part in zip(fair, share, strict=True)]
+
+
+def _has_one_rate(way: Mapping[str, Any]) -> bool:
+    """Whether a direction of a link always has its rate: no rule, shaper or policer sets another.
+
+    What a shaper or a policer lets through is its rate only after its bucket is used up.
+    """
+    return "rate" not in way and way["queue"].get("rate_bps") is None
 
 
 def _delays(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
