@@ -314,7 +314,7 @@ pub static FLOW: &[Param] = &[
         "stop",
         Kind::Time,
         "never",
-        "Stop time: the sender sends nothing more; packets in the network still arrive.",
+        "Stop time: the sender sends nothing more; packets in the network still arrive, until the run ends.",
     ),
     Param::optional(
         "send",
