@@ -1,9 +1,7 @@
 //! The receiver of the modern family: it reports what arrives out of order.
 //!
 //! Source: RFC 9293 section 3.10.7.4, RFC 2018 (SACK), RFC 2883 (D-SACK), RFC 5681 section 4.2 (delayed ACKs), RFC
-//! 7323 sections 4.3 (which timestamp an ACK echoes) and 5 (PAWS), RFC 3168 section 6.1.3 (the echo of a mark).
-//!
-//! DEVIATION: PAWS is for segments; an ACK, which carries no sending time of its own, is never too old for the sender.
+//! 7323 section 4.3 (which timestamp an ACK echoes), RFC 3168 section 6.1.3 (the echo of a mark).
 //!
 //! When ACKs are sent is a policy. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a
 //! function `new`, and one line in [`registry!`] below.
@@ -13,11 +11,11 @@ mod delayed;
 mod immediate;
 mod linux;
 mod pace;
+mod paws;
 
 use crate::ranges::Ranges;
 use crate::sack::{MOST_BLOCKS, Note, Notes};
 use crate::segment::Flags;
-use crate::senders::modern::stamps;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
 pub use buffer::Buffer;
@@ -320,27 +318,6 @@ impl Receiver {
         owed
     }
 
-    /// Whether a segment with this timestamp is older than what was acknowledged, so that it is discarded (PAWS; Linux,
-    /// `tcp_validate_incoming`).
-    #[inline]
-    pub(super) fn outdates(&self, stamp: Time) -> bool {
-        self.timestamps && stamps::is_outdated(stamp, self.stamp)
-    }
-
-    /// A segment is discarded; what of it had arrived is reported (Linux, `tcp_send_dupack`).
-    #[cold]
-    fn discard(&mut self, now: Time, seq: u64, end: u64) -> AckOut {
-        self.duplicates += u64::from(end <= self.next || self.ahead.hold(seq, end));
-        if seq < self.next {
-            self.repeated = Some((seq, end.min(self.next)));
-            self.pace.hurry(AFTER_DUPLICATE);
-        }
-        if let Some(buffer) = &mut self.buffer {
-            buffer.advance(now);
-        }
-        self.acknowledge()
-    }
-
     /// Whether a segment that arrives fits into the buffer.
     #[cold]
     fn has_room(&mut self, now: Time, end: u64) -> bool {
@@ -545,39 +522,9 @@ mod tests {
         }
     }
 
-    fn immediate(timestamps: bool) -> Receiver {
+    pub(super) fn immediate(timestamps: bool) -> Receiver {
         let chosen = Chosen { kind: "immediate".into(), values: vec![] };
         Receiver::new(&chosen, 100, false, 3, timestamps)
-    }
-
-    /// What was sent before the segment whose timestamp is echoed is discarded, whether it is new or not; only what has arrived
-    /// before is reported (RFC 7323 section 5.3, R1; RFC 2883).
-    #[test]
-    fn a_segment_from_before_the_one_that_is_echoed_is_discarded() {
-        for timestamps in [true, false] {
-            let mut receiver = immediate(timestamps);
-            let mut answer = |seq: u64, ms: u64| {
-                let arrival =
-                    Arrival { seq, payload: 100, stamp: Time::from_ms(ms), flags: Flags::NONE };
-                let now = Time::from_ms(100);
-                let ack = match receiver.on_next(now, seq as u32, 100, arrival.stamp, Flags::NONE) {
-                    Some(ack) => ack,
-                    None => receiver.on_data(now, &arrival).expect("each is acknowledged"),
-                };
-                let note = receiver.notes.take(ack.aux);
-                (ack.ack, note.map_or(vec![], |note| note.blocks().to_vec()))
-            };
-            assert_eq!(answer(0, 10), (100, vec![]));
-            // A tick of the clock earlier is not too old, two are.
-            assert_eq!(answer(100, 9), (200, vec![]));
-            let next = if timestamps { 200 } else { 300 };
-            assert_eq!(answer(200, 8), (next, vec![]));
-            let rest = if timestamps { vec![] } else { vec![(400, 500)] };
-            assert_eq!(answer(400, 8), (next, rest.clone()));
-            let repeated = [vec![(100, 200)], rest].concat();
-            assert_eq!(answer(100, 8), (next, repeated));
-            assert_eq!(receiver.duplicates, 1);
-        }
     }
 
     /// What lies below the last ACK leaves the timestamp to echo alone (RFC 7323 section 4.3, R2); what ends at it, or after
