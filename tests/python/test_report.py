@@ -148,6 +148,7 @@ def test_a_loss_says_its_rule_and_source(page):
     assert cut["ssthresh"][1] == pytest.approx(0.7 * cut["cwnd"][0], abs=1)
 
 
+@pytest.mark.slow
 def test_the_timeout_of_a_syn_is_an_event_without_a_rule(tmp_path):
     loss = {"forward": {"loss": {"kind": "packets", "numbers": [1], "at": "entry"}}}
     run = lab_runs.run(lab_runs.scenario(1, "10 kB", {"sender": "modern", "cc": "reno"}, loss))
@@ -318,7 +319,7 @@ def test_without_packets_the_page_says_how_to_record_them(tmp_path):
 def test_another_file_is_replaced_only_when_told_to(run, tmp_path):
     place = tmp_path / "notes.html"
     place.write_text("my notes")
-    with pytest.raises(ackclock.InputError, match="is not a report; --force replaces it"):
+    with pytest.raises(ackclock.InputError, match=r"is not a report; `force` \(--force\) replaces it"):
         report.write([run], place)
     assert place.read_text() == "my notes"
     report.write([run], place, force=True)

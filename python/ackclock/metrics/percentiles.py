@@ -53,8 +53,8 @@ def with_percentiles(results: Recorded, shares: Mapping[str, float]) -> dict[str
     `rtt_s` of a flow has them where every sample was recorded (table `rtt`), `queueing_delay_s` of
     a link where every transmission was (tables `transmissions` and `waiting`): over the waits of
     all packets that were transmitted or wait at the end, as the mean is; one that waits at the end
-    counts with its wait until then. Exact: the least value that this share does not exceed. What was measured in the warm-up
-    does not count.
+    counts with its wait until then. Exact: the least value that this share does not exceed. What
+    was measured in the warm-up does not count.
 
     Args:
         results: The run.
