@@ -190,6 +190,26 @@ proptest! {
     }
 }
 
+/// Copies that a link makes are numbered as they are made, not as somebody looks ahead.
+#[test]
+fn copies_have_their_numbers_whatever_the_shortcuts() {
+    let document = serde_json::json!({
+        "hosts": ["A", "B"],
+        "routers": ["R"],
+        "links": [
+            {"id": "L", "between": ["A", "R"], "rate": "1 Mbps", "delay": "10 ms"},
+            {"id": "M", "between": ["R", "B"], "rate": "1 Mbps", "delay": "10 ms", "duplication": 0.5},
+        ],
+        "flows": [{"id": "F", "from": "A", "to": "B", "tcp": {"sender": "classic"}}],
+        "stop": {"when": "time", "at_latest": "1 s"},
+    });
+    let mut scenario = check(&document).scenario.unwrap();
+    scenario.record = Record::ALL;
+    let expected = journeys(&run(Simulation::new(scenario.clone())));
+    let none = Shortcuts { fused: false, packed: false, walked: false, received: false };
+    assert_eq!(journeys(&run(Simulation::with(scenario, none))), expected);
+}
+
 /// A packet that the loss model takes at the end of a link was transmitted on it.
 #[test]
 fn lost_packets_were_transmitted() {

@@ -100,6 +100,11 @@ impl Channel {
         self.harm.as_ref().is_some_and(|harm| harm.corruption.is_some())
     }
 
+    /// Whether packets may come twice: copies are numbered as they are made, which must not be ahead of time.
+    pub fn makes_copies(&self) -> bool {
+        self.harm.as_ref().is_some_and(|harm| harm.duplication.is_some())
+    }
+
     /// A packet that the loss model has chosen would have come to the far end now.
     pub(crate) fn count_lost(&mut self) {
         self.stats.lost += 1;

@@ -52,8 +52,8 @@ enum Feeder {
 }
 
 /// Which of the channels can be walked: all packets that leave them go on, over a receiver or not, to channels that no
-/// other channel and no host feeds, and that need no event at the end of a transmission; and they leave as they
-/// came, without a mark and undamaged.
+/// other channel and no host feeds, that need no event at the end of a transmission, and that make no copies; and they
+/// leave as they came, without a mark and undamaged.
 pub(super) fn walkable(
     routes: &Routes,
     channels: &[Channel],
@@ -83,8 +83,9 @@ pub(super) fn walkable(
     for Trip { hops, ends_silently } in &trips {
         for step in hops.windows(2) {
             let [from, to] = [0, 1].map(|i| step[i].channel());
+            let next = &channels[to as usize];
             walkable[from as usize] &=
-                fused(&channels[to as usize]) && feeders[to as usize] == Feeder::One(from);
+                fused(next) && !next.makes_copies() && feeders[to as usize] == Feeder::One(from);
         }
         let last = hops[hops.len() - 1].channel();
         walkable[last as usize] &= ends_silently;
