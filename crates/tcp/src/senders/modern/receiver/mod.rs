@@ -548,7 +548,7 @@ mod tests {
     #[test]
     fn new_data_below_the_highest_count_as_reordered() {
         let chosen = Chosen { kind: "immediate".into(), values: vec![] };
-        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3, true);
         let mut reordered = |number: u64| {
             receiver.on_data(Time::from_ms(number), &segment(number));
             receiver.reordered
@@ -564,7 +564,7 @@ mod tests {
     #[test]
     fn the_copy_of_a_fin_without_data_is_no_data() {
         let chosen = Chosen { kind: "immediate".into(), values: vec![] };
-        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3, true);
         receiver.on_data(Time::ZERO, &segment(0));
         for _ in 0..2 {
             let fin = Arrival { seq: 100, payload: 0, stamp: Time::ZERO, flags: Flags::FIN };
