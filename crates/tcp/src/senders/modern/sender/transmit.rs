@@ -118,7 +118,7 @@ impl Sender {
     }
 
     /// Data are about to leave, for the first time or again (`tcp_event_data_sent`).
-    #[inline(always)]
+    #[inline]
     fn note_send(&mut self, now: Time) {
         if self.board.in_flight() == 0 {
             self.start_from_idle(now);
