@@ -319,7 +319,9 @@ def test_without_packets_the_page_says_how_to_record_them(tmp_path):
 def test_another_file_is_replaced_only_when_told_to(run, tmp_path):
     place = tmp_path / "notes.html"
     place.write_text("my notes")
-    with pytest.raises(ackclock.InputError, match=r"is not a report; `force` \(--force\) replaces it"):
+    with pytest.raises(
+        ackclock.InputError, match=r"is not a report; `force` \(--force\) replaces it"
+    ):
         report.write([run], place)
     assert place.read_text() == "my notes"
     report.write([run], place, force=True)
