@@ -467,7 +467,7 @@ impl Channel {
             stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size());
             if wait > stats.wait_max {
                 stats.wait_max = wait;
-                self.note_peak(entered, start);
+                self.waits.get_or_insert_default().peaks.add(entered, start);
             }
         }
         if self.keeps_waits
@@ -475,12 +475,6 @@ impl Channel {
         {
             waits.add(entered, start);
         }
-    }
-
-    /// A packet waits longer than all before it.
-    #[cold]
-    fn note_peak(&mut self, entered: Time, start: Time) {
-        self.waits.get_or_insert_default().peaks.add(entered, start);
     }
 
     /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.

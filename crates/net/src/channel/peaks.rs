@@ -9,39 +9,25 @@ use std::collections::VecDeque;
 pub(super) struct Peaks {
     /// The longest wait of those that have started.
     started: Time,
-    /// Start of transmission and wait of the latest one. Mostly it has started before there is another.
-    latest: (Time, Time),
-    /// Those between, oldest first, that may not have started either.
+    /// (start of transmission, wait) of those that may not have, oldest first.
     coming: VecDeque<(Time, Time)>,
 }
 
 impl Peaks {
     /// All have started, or their waits so far are among this.
     pub(super) fn over(longest: Time) -> Self {
-        Self { started: longest, ..Self::default() }
+        Self { started: longest, coming: VecDeque::new() }
     }
 
     /// A packet enters that will wait, or has waited, longer than all before it.
     pub(super) fn add(&mut self, entered: Time, start: Time) {
-        let before = std::mem::replace(&mut self.latest, (start, start - entered));
-        if before.0 <= entered {
-            self.started = before.1;
-            self.coming.clear();
-        } else {
-            self.keep(before, entered);
-        }
-    }
-
-    /// One has not started yet at that time.
-    #[cold]
-    fn keep(&mut self, peak: (Time, Time), now: Time) {
-        while let Some(&(start, wait)) = self.coming.front()
-            && start <= now
+        while let Some(&(begun, wait)) = self.coming.front()
+            && begun <= entered
         {
             self.started = wait;
             self.coming.pop_front();
         }
-        self.coming.push_back(peak);
+        self.coming.push_back((start, start - entered));
     }
 
     /// The longest wait until then.
@@ -49,8 +35,7 @@ impl Peaks {
         let until = |&(start, wait): &(Time, Time)| {
             if start <= now { wait } else { now.since(start - wait) }
         };
-        let waits = self.coming.iter().chain([&self.latest]).map(until);
-        waits.fold(self.started, Time::max)
+        self.coming.iter().map(until).max().map_or(self.started, |wait| wait.max(self.started))
     }
 }
 
