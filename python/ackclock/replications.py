@@ -306,7 +306,7 @@ class Replications:
         return cls(table)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: medians of each flow, and how many replications there are."""
+        """What a notebook shows: the first figures, and how many replications there are."""
         from ackclock.tables.cards import replications
 
         return replications(self)

@@ -63,7 +63,8 @@ def script(
                 ours = error.unknown and {*error.unknown} <= {*_keys(left)}
                 if len(paths) == 1 or not ours:
                     raise
-                refused.update(dict.fromkeys(error.unknown, str(error)) | refused)
+                for key in error.unknown:
+                    refused.setdefault(key, str(error))
                 left = _without(left, error.unknown)
             else:
                 if found.verdict != "unsupported":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -217,8 +217,8 @@ class Marker:
     def _network(self, question: Formula, changes: Changes) -> tuple[dict[str, Any], float | str]:
         key = f"{question.name} {dict(changes)}"
         if key not in self._references:
-            self._require(question, question.scenario, changes)
-            results = self.runs.of(question.scenario, changes, question.record)
+            with self._in_network(question, changes):
+                results = self.runs.of(question.scenario, changes, question.record)
             facts = self._own(question.facts, results)
             if not isinstance(facts, Mapping) or {*facts} != {*question.arguments}:
                 wanted = ", ".join(question.arguments)
@@ -231,14 +231,15 @@ class Marker:
             self._references[key] = facts, _usable(question, right, tuple(question.options))
         return self._references[key]
 
-    def _require(self, question: Question, scenario: str, changes: Changes) -> None:
-        """Check that a scenario can be run in a network that is not the lab's own.
+    @contextmanager
+    def _in_network(self, question: Question, changes: Changes) -> Iterator[None]:
+        """Name the place of a network that is not the lab's own, if a scenario cannot be run in it.
 
         Raises:
             ScenarioError: it cannot, which is no fault of a student's program.
         """
         try:
-            self.runs.scenario(scenario, changes)
+            yield
         except ScenarioError as error:
             if not changes:
                 raise
@@ -271,7 +272,8 @@ class Marker:
             for changes in networks
         ]
         for case in cases:
-            self._require(question, case["scenario"], case["changes"])
+            with self._in_network(question, case["changes"]):
+                self.runs.scenario(case["scenario"], case["changes"])
         job = {
             "kind": "controller",
             "file": question.file,

@@ -163,34 +163,31 @@ class Connection:
                     if isinstance(value, dict) and isinstance(resolved.get(key), dict):
                         value = resolved[key] | value
                     tcp[key] = value
-                self._check_settings(tcp)
-            self._end = _core.Endpoint(self._check(tcp))
+            self._end = _core.Endpoint(self._check(tcp, overridden=bool(self.overrides)))
             self._end.open(self.opened)
             self._end.establish(self.ready_at, self.opened, self._window)
             self._end.take()
         return self._end
 
-    def _check(self, tcp: dict[str, Any]) -> _core.Scenario:
+    def _check(self, tcp: dict[str, Any], *, overridden: bool = False) -> _core.Scenario:
         scenario, errors, _ = _core.check(json.dumps(self._document(tcp)))
-        if scenario is None:
-            said = "; ".join(e["message"] for e in json.loads(errors))
-            raise ScriptError(f"{self.name}: {said}")
-        return scenario
+        if scenario is not None:
+            return scenario
+        wrong = json.loads(errors)
+        if overridden:
+            raise self._refused(wrong)
+        raise ScriptError(f"{self.name}: {'; '.join(e['message'] for e in wrong)}")
 
-    def _check_settings(self, tcp: dict[str, Any]) -> None:
-        """Refuse what is set from outside and cannot be with the script's congestion control."""
-        _, errors, _ = _core.check(json.dumps(self._document(tcp)))
-        found = [(".".join(map(str, e["path"][3:])), e) for e in json.loads(errors)]
-        if found:
-            told = (
-                "; ".join(filter(None, (f"{key}: {e['message']}", e["hint"]))) for key, e in found
-            )
-            control = f"with the congestion control '{self.host.control}'"
-            unknown = [key for key, e in found if e["message"].startswith("unknown key")]
-            raise SettingError(
-                f"{self.name}, {control}: {'; '.join(told)}",
-                tuple(unknown) if len(unknown) == len(found) else (),
-            )
+    def _refused(self, errors: list[dict[str, Any]]) -> SettingError:
+        """Return the error of what is set from outside and cannot be with the script's control."""
+        found = [(".".join(map(str, e["path"][3:])), e) for e in errors]
+        told = ("; ".join(filter(None, (f"{key}: {e['message']}", e["hint"]))) for key, e in found)
+        control = f"with the congestion control '{self.host.control}'"
+        unknown = [key for key, e in found if e["message"].startswith("unknown key")]
+        return SettingError(
+            f"{self.name}, {control}: {'; '.join(told)}",
+            tuple(unknown) if len(unknown) == len(found) else (),
+        )
 
     @property
     def is_made(self) -> bool:

@@ -69,16 +69,11 @@ def sweep(results: Any) -> str:
     figures = ("goodput_bps", "segments_dropped", "fairness_jain")
     wanted = [*results.axes, "seed", "status", *figures]
     names = [name for name in wanted if name in results.column_names]
-    rows = [
-        tuple(_cell(row[name]) for name in names)
-        for row in results.select(names).slice(0, _MOST_ROWS).to_pylist()
-    ]
-    rows += [()] * max(0, len(results) - len(rows))
     failed = f", {results.failed} failed" if results.failed else ""
     parts = [
         _head(results.study, None),
         f"<p>{len(results):,} of {results.runs:,} runs{failed}</p>",
-        _table(names, rows, "runs"),
+        _first(results.select(names), names, len(results), "runs"),
         "<p>A data frame: <code>results.frame()</code></p>",
     ]
     return f"<div>{''.join(parts)}</div>"
@@ -87,18 +82,22 @@ def sweep(results: Any) -> str:
 def replications(found: Any) -> str:
     """Replications: how many there are, and figures of the first ones."""
     names = ("seed", "flow", "completion_s", "goodput_bps", "retransmissions", "timeouts")
-    table = found.table()
-    first = table.select(names).slice(0, _MOST_ROWS).to_pylist()
-    rows = [tuple(_cell(row[name]) for name in names) for row in first]
-    rows += [()] * max(0, table.num_rows - len(rows))
+    table = found.table().select(names)
     failed = f", {len(found.failures)} failed" if found.failures else ""
     parts = [
         _head(found.scenario, None),
         f"<p>{len(found):,} of {found.asked:,} replications{failed}</p>",
-        _table(names, rows, "rows"),
+        _first(table, names, table.num_rows, "rows"),
         "<p>A data frame: <code>replications.frame()</code></p>",
     ]
     return f"<div>{''.join(parts)}</div>"
+
+
+def _first(table: Any, names: Sequence[str], count: int, what: str) -> str:
+    """The first of so many rows of an Arrow table, and how many there are more."""
+    first = table.slice(0, _MOST_ROWS).to_pylist()
+    rows = [tuple(_cell(row[name]) for name in names) for row in first]
+    return _table(names, rows + [()] * max(0, count - len(rows)), what)
 
 
 def _cell(value: Any) -> str:
