@@ -34,11 +34,8 @@ impl Channel {
     /// Packets that had entered before the mark belong to it, with all that they have waited: figures since then are of
     /// packets that have entered since.
     fn count_earlier(&self, now: Time, slots: &Slots, mark: &mut ChannelCounts) {
-        let waiting = self.waiting(slots);
         if let Some(since) = self.served.as_ref().and_then(|served| served.since_mark) {
-            let waiting = waiting.into_iter().map(|entry| entry.time);
-            let all = waiting.chain(self.kept_packets().into_iter().map(|held| held.entered));
-            let earlier = all.filter(|entered| *entered <= since.at);
+            let earlier = self.entered_and_wait(slots).filter(|entered| *entered <= since.at);
             let waits = earlier.map(|entered| u128::from(now.since(entered).as_ns()));
             let (count, sum) = waits.fold((0, 0), |(count, sum), wait| (count + 1, sum + wait));
             mark.entered += since.earlier + count;
@@ -46,6 +43,7 @@ impl Channel {
             return;
         }
         // Their waits were counted as they entered, up to the start of transmission.
+        let waiting = self.waiting(slots);
         let begun = self.stats.packets - waiting.len() as u64;
         let earlier = mark.entered.saturating_sub(begun);
         let mut start = self.next_start;
@@ -181,13 +179,18 @@ impl Channel {
         self.waits.as_ref().map_or(Time::ZERO, |waits| waits.peaks.longest(now))
     }
 
-    /// The same where it is served by events.
+    /// Served by events: when each packet that waits entered, those that a discipline keeps included.
+    fn entered_and_wait(&self, slots: &Slots) -> impl Iterator<Item = Time> {
+        let waiting = self.waiting(slots).into_iter().map(|entry| entry.time);
+        waiting.chain(self.kept_packets().into_iter().map(|held| held.entered))
+    }
+
+    /// Served by events: the longest wait until now, as [`Channel::longest_wait`] has it.
     fn longest_until(&self, now: Time, slots: &Slots) -> Time {
         let since = self.served.as_ref().and_then(|served| served.since_mark);
         let (mark, longest) =
             since.map_or((None, self.stats.wait_max), |since| (Some(since.at), since.longest));
-        let waiting = self.waiting(slots).into_iter().map(|entry| entry.time);
-        let entered = waiting.chain(self.kept_packets().into_iter().map(|held| held.entered));
+        let entered = self.entered_and_wait(slots);
         let counted = entered.filter(|entered| mark.is_none_or(|mark| *entered > mark));
         counted.map(|entered| now.since(entered)).max().map_or(longest, |wait| wait.max(longest))
     }
