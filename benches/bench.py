@@ -51,6 +51,9 @@ MOST_SLOWER = 0.5
 """The same for steps of the loop: caches and clocks of machines differ."""
 GATE = ("chain 1 x 10, 0.4 s", "dumbbell 10, 60 s", "dumbbell 100, modern CUBIC, 6 s")
 
+SLOW_START_S = 0.3
+"""By when the flows of a dumbbell have left slow start."""
+
 
 @dataclass
 class Workload:
@@ -97,7 +100,11 @@ def workloads() -> list[Workload]:
         ),
     ]
     for (kind, size, seconds), counts in COUNTS.items():
-        whole, shorter = (made(kind, size, each) for each in (seconds, seconds / 10))
+        # Not shorter than slow start, of which the long run hardly has any.
+        least = SLOW_START_S if kind == "dumbbell" else 0
+        whole, shorter = (
+            made(kind, size, each) for each in (seconds, max(seconds / 10, 2 * least))
+        )
         name = f"{kind} {int(size):,}" if size.isdigit() else f"{kind} {size}"
         listed.append(Workload(f"{name}, {seconds:g} s", whole, shorter, counts))
     for n, seconds in ((10, 60), (100, 6)):
