@@ -366,7 +366,7 @@ def comparison(name: str) -> str:
     scenario = Scenario.load(name)
     results = simulated(name, record="all")
     rows: list[tuple[str, ...]] = []
-    compared = compare(predict(scenario.model), results)
+    compared = compare(predict(scenario), results)
     for period in compared.periods:
         for figure in period.figures:
             if figure.quantity in _SHOWN and figure.measured is not None:

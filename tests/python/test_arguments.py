@@ -102,7 +102,7 @@ def study() -> Any:
         (lambda results: next(results.pieces("cwnd", ["nope"])), "unknown column 'nope'"),
         (
             lambda _: theory(Scenario),
-            "`model` is the class `Scenario`; needed is the `model` of a scenario or of results",
+            "`model` is the class `Scenario`; needed is a scenario, results, or the `model`",
         ),
         (lambda _: drawing.plot(Scenario), f"`results` is the class `Scenario`; needed is {RUN}"),
         (lambda results: drawing.plot([results, 1]), f"`results` is 1; needed is {RUN}"),

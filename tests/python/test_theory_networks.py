@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from theory_models import MS, cbr, fast, flow, link, model
 
-from ackclock import InputError
+from ackclock import InputError, Scenario, run
 from ackclock.theory import TheoryError, predict
 from ackclock.theory.demand import Demand, Demands
 from ackclock.theory.equilibrium import Bottlenecks
@@ -389,8 +389,8 @@ def test_the_solver_finds_the_optimum_that_a_general_minimiser_finds(seed):
 @pytest.mark.parametrize(
     ("part", "value", "words"),
     [
-        ("tcp", None, "a part of `model` lacks tcp or udp; needed is the `model`"),
-        ("from", ..., "a part of `model` lacks from; needed is the `model`"),
+        ("tcp", None, "a part of `model` lacks tcp or udp; needed is a scenario"),
+        ("from", ..., "a part of `model` lacks from; needed is a scenario"),
         ("tcp", {}, "a part of `model` lacks "),
         ("tcp", 3, "a part of `model` is faulty: "),
     ],
@@ -403,3 +403,8 @@ def test_a_model_with_an_incomplete_flow_is_refused(part, value, words):
         del flow[part]
     with pytest.raises(InputError, match=words):
         predict(whole)
+
+
+def test_a_scenario_or_results_stand_for_their_model():
+    scenario = Scenario.load("caltech/test-case-0-fast", overrides=[("stop.at_latest", "1 s")])
+    assert predict(scenario) == predict(scenario.model) == predict(run(scenario))

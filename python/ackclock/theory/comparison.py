@@ -197,7 +197,7 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         >>> import ackclock
         >>> from ackclock.theory import compare, predict
         >>> scenario = ackclock.Scenario.load("caltech/test-case-0-fast")
-        >>> compare(predict(scenario.model), ackclock.run(scenario)).agrees
+        >>> compare(predict(scenario), ackclock.run(scenario)).agrees
         True
     """
     must_have(prediction, "periods", name="prediction", wanted="what `predict` returns")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 from ackclock.errors import InputError, listed, refuse
 from ackclock.theory import conditions
@@ -18,15 +18,22 @@ from ackclock.theory.periods import ActiveFlows
 from ackclock.theory.prediction import FlowFacts, Prediction
 from ackclock.theory.timeline import Timeline
 
-_A_MODEL = "the `model` of a scenario or of results"
+_A_MODEL = "a scenario, results, or the `model` of one"
 _NEEDED = ("name", "hosts", "links", "flows", "routing", "stop")
 
 
-def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -> Prediction:
+class _HasModel(Protocol):
+    @property
+    def model(self) -> Mapping[str, Any]: ...
+
+
+def predict(
+    model: Mapping[str, Any] | _HasModel, assumptions: str | Assumptions = "ours"
+) -> Prediction:
     """Predict periods, rates, queues, windows, RTTs and completion times of a scenario.
 
     Args:
-        model: The numeric model (`Scenario.model`).
+        model: A scenario, results, or their numeric model (`Scenario.model`).
         assumptions: `ours` (default), `paper` (that of Bhasin, Luo, Su, Yang 2015: ACKs are free,
             equilibria are reached at once), `paper-with-acks`, or a set of your own.
 
@@ -41,12 +48,13 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     Example:
         >>> import ackclock
         >>> from ackclock.theory import predict
-        >>> prediction = predict(ackclock.Scenario.load("caltech/test-case-0-fast").model)
+        >>> prediction = predict(ackclock.Scenario.load("caltech/test-case-0-fast"))
         >>> round(prediction.flows["F1"].finish_ack_s, 1)
         18.2
     """
+    given, model = model, getattr(model, "model", model)
     if not isinstance(model, Mapping):
-        refuse("model", model, _A_MODEL)
+        refuse("model", given, _A_MODEL)
     if missing := [name for name in _NEEDED if name not in model]:
         raise InputError(f"`model` lacks {', '.join(missing)}; needed is {_A_MODEL}")
     chosen = assumptions_named(assumptions)

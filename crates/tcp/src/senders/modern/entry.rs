@@ -7,7 +7,7 @@ use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 pub static ENTRY: Entry = Entry {
     name: "modern",
     summary: help("TCP as deployed today: SACK, RACK-TLP, PRR, F-RTO and undo, as Linux combines them."),
-    references: &["RFC 9293", "RFC 2018", "RFC 8985", "RFC 6937", "RFC 5682", "Linux, tcp_input.c"],
+    references: &["RFC 9293", "RFC 2018", "RFC 8985", "RFC 9937", "RFC 5682", "Linux, tcp_input.c"],
     params: &[
         Param::new(
             "handshake",
@@ -63,7 +63,7 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "reduce",
             Kind::Choice(&[
-                Choice::new("prr", "in proportion to delivered data (RFC 6937)"),
+                Choice::new("prr", "in proportion to delivered data (PRR, RFC 9937)"),
                 Choice::new("pipe", "at once, to the slow-start threshold (RFC 6675 section 5)"),
                 Choice::new("ns-3", "as in ns-3.44: in proportion, but delivered data count twice"),
             ]),
