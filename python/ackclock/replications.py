@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, one_of, path_of, refuse
 from ackclock.extras import require
@@ -197,14 +198,14 @@ class Replications:
             return np.zeros(len(self), np.bool_)
         return np.isnan(self.values("finish_s", flow))
 
-    def sample(self, field: str, flow: str | None = None) -> NDArray[np.float64]:
+    def sample(self, field: str, flow: str | None = None) -> Floats:
         """Values as `summary` takes them: NaN where the flow was not finished."""
         values = np.array(self.values(field, flow), np.float64)
         if flow is not None and field not in _TIMES:
             values[self.unfinished(flow)] = np.nan
         return values
 
-    def cut_off(self, field: str, flow: str | None = None) -> NDArray[np.float64]:
+    def cut_off(self, field: str, flow: str | None = None) -> Floats:
         """Ends of the replications in which a time would have come later, had they not been ended.
 
         In a stalled replication it would never have come. Empty for what is not a time of a flow.

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ackclock import log
+from ackclock.arrays import Floats
 from ackclock.errors import InputError, must_have, one_of
 from ackclock.metrics.words import are
 
 if TYPE_CHECKING:
     from ackclock.results import Results
 
-Floats = NDArray[np.float64]
 Kind = Literal["event", "ack", "rtt"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ackclock.arrays import Floats
 
 WIDTH = 80
 """Columns of a chart with its axis: what a terminal has at least."""

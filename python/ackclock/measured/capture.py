@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ackclock import extras
+from ackclock.arrays import Floats
 from ackclock.errors import InputError
-from ackclock.measured.measurement import Floats, Measurement
+from ackclock.measured.measurement import Measurement
 
 _ETHERNET, _COOKED = 1, 113
 _RAW = (12, 101, 228, 229)

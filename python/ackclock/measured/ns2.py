@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError
-from ackclock.measured.measurement import Floats, Measurement
+from ackclock.measured.measurement import Measurement
 
 _VARIABLES = {"cwnd_": "window", "rtt_": "rtt"}
 _COLUMNS = 12

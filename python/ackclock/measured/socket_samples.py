@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError
-from ackclock.measured.measurement import Floats, Measurement
+from ackclock.measured.measurement import Measurement
 
 _TIME = re.compile(r"#?\s*(\d+(?:\.\d+)?)\s*$")
 _ENDS = re.compile(r"(\S+:\d+)\s+(\S+:\d+)\s*(?:\S+\s*)?$")

@@ -1,13 +1,12 @@
 """Rate of a link in windows, from its transmissions."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError
 from ackclock.metrics.given import each_of, series_of
 from ackclock.metrics.windows import window_edges
-
-Floats = NDArray[np.float64]
 
 
 def windowed_link_rates(

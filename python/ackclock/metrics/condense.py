@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats, Integers
 from ackclock.metrics.words import coded
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Key = tuple[str, ...]
 Series = tuple[Floats, Floats]
 

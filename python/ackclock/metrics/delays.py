@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import must_have
 from ackclock.metrics.given import numbers_of
 from ackclock.metrics.segments import Segments
 
 
-def queueing_s(segments: Segments, hops: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+def queueing_s(segments: Segments, hops: Sequence[tuple[float, float]]) -> Floats:
     """Time that each segment waited in buffers on its way, its own transmissions not included.
 
     What a segment needs in an empty network is taken off the time that it needed. Valid while the
@@ -32,7 +32,7 @@ def queueing_s(segments: Segments, hops: Sequence[tuple[float, float]]) -> NDArr
     return np.maximum(needed, 0.0)  # not below 0 by rounding
 
 
-def variations_s(delays: NDArray[np.float64]) -> NDArray[np.float64]:
+def variations_s(delays: Floats) -> Floats:
     """Jitter: how much the one-way delays of packets that follow each other differ.
 
     The size of the IP packet delay variation of RFC 3393, of each packet and the one before it, as

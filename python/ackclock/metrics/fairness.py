@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError, flag_of, listed, real_of, refuse, several
 from ackclock.metrics.given import numbers_of
 from ackclock.metrics.windows import require_few
@@ -77,7 +78,7 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
     return scale * float(np.mean(ratios ** abs(1.0 - alpha)) ** (1.0 / (1.0 - alpha)))
 
 
-def _shares(given: ArrayLike) -> NDArray[np.float64]:
+def _shares(given: ArrayLike) -> Floats:
     """Return shares, which are finite and not negative."""
     x = numbers_of("shares", given, gaps=False)
     if (wrong := np.flatnonzero((x < 0) | np.isinf(x))).size:
@@ -89,9 +90,7 @@ def _shares(given: ArrayLike) -> NDArray[np.float64]:
     return x
 
 
-def max_min(
-    capacities: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]
-) -> NDArray[np.float64]:
+def max_min(capacities: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]) -> Floats:
     """The max-min fair allocation, by progressive filling.
 
     All flows grow together; those of a link that is full stop there. Source: Bertsekas, Gallager,

@@ -10,10 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats, Integers
 from ackclock.errors import InputError, real_of, refuse
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _WANTED = "a list, an array or a column of numbers, such as [1.0, 2.5]"
 _KINDS = {"O": "text", "U": "text", "S": "text", "M": "dates", "m": "time spans"}

@@ -1,19 +1,17 @@
 """Useful data of a flow in a span of time."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats, Integers
 from ackclock.errors import real_of
 from ackclock.metrics.condense import Codes, Split, bins
 from ackclock.metrics.given import require_time
 from ackclock.metrics.series import HasPieces, HasTables, select
 
-Floats = NDArray[np.float64]
-
 _WRAP = 1 << 32
 
 
-def first_arrivals(results: HasTables, flow: str, kind: str = "data") -> NDArray[np.float64]:
+def first_arrivals(results: HasTables, flow: str, kind: str = "data") -> Floats:
     """Times at which each data packet of a flow (or the ACK of it) first arrived, ascending.
 
     Args:
@@ -73,7 +71,7 @@ class _Receiver:
         self._seen = np.empty(0, np.int64)
         self._top = 0
 
-    def new(self, seq: NDArray[np.int64]) -> NDArray[np.int64]:
+    def new(self, seq: Integers) -> Integers:
         """Return which of these, in order of arrival, have not arrived before."""
         # Numbers of bytes are recorded modulo 2^32.
         full = seq + np.round((self._top - seq) / _WRAP).astype(np.int64) * _WRAP
@@ -126,9 +124,7 @@ def acked_bps(
     return _rate(first_arrivals(results, flow, "ack"), segment_bytes, start_s, end_s)
 
 
-def _rate(
-    arrivals_s: NDArray[np.float64], segment_bytes: float, start_s: float, end_s: float
-) -> float:
+def _rate(arrivals_s: Floats, segment_bytes: float, start_s: float, end_s: float) -> float:
     segment_bytes = real_of("segment_bytes", segment_bytes, above=0)
     require_time(start_s, end_s)
     first, last = np.searchsorted(arrivals_s, [start_s, end_s], side="right")

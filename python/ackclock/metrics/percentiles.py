@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats, Integers
 from ackclock.metrics.condense import by_names
 from ackclock.metrics.quantiles import quantiles
 from ackclock.metrics.series import pieces
@@ -95,7 +95,7 @@ def _found(
     number = {name: i for i, name in enumerate(names)}
     warmup_s = float(results.summary.get("warmup_s") or 0.0)
 
-    def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def read() -> Iterator[tuple[Integers, Floats]]:
         for table, (column, *since) in sources.items():
             measured = {*since, column, *([_WHEN[table]] if warmup_s else [])} - {_END}
             parts = pieces(results, table, [*subject, *sorted(measured)])

@@ -7,7 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ackclock.arrays import Floats
+
 Counts = NDArray[np.int64]
 Pieces = Iterable[tuple[Counts, Floats]]
 _N = TypeVar("_N", np.int64, np.float64)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats, Integers
 from ackclock.errors import flag_of, whole_number
 from ackclock.metrics.given import require_equal, wholes_of
 from ackclock.metrics.series import HasTables, select
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _WRAP = 2.0**32

@@ -1,11 +1,10 @@
 """What a sender has out, and what it thinks of the round-trip time, from its packets."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ackclock.arrays import Floats
 from ackclock.metrics.given import numbers_of, series_of
-
-Floats = NDArray[np.float64]
 
 _GAIN = 1 / 8
 """RFC 6298 section 2.3."""

@@ -7,12 +7,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import must_have, names_of, one_of, refuse
 from ackclock.metrics.condense import LONG
 from ackclock.metrics.words import are
 from ackclock.record_tables import descriptions
-
-Floats = NDArray[np.float64]
 
 
 class HasTables(Protocol):

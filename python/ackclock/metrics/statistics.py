@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ackclock.arrays import Floats
 from ackclock.errors import (
     InputError,
     flag_of,
@@ -29,8 +30,6 @@ from ackclock.errors import (
 from ackclock.extras import load
 from ackclock.metrics.given import numbers_of, within
 from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
-
-Floats = NDArray[np.float64]
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of a summary."""

@@ -8,12 +8,11 @@ counts, the others held for no time.
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError, real_of
 from ackclock.metrics.given import numbers_of, require_time, series_of
-
-Floats = NDArray[np.float64]
 
 
 def step_at(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, initial: float = 0.0) -> Floats:

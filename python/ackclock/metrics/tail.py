@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics.given import numbers_of, within
 
-Floats = NDArray[np.float64]
 Verdict = Literal["exists", "none", "undecided"]
 
 FEWEST = 160

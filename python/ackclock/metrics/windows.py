@@ -11,10 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError, real_of
 from ackclock.metrics.given import each_of, numbers_of
-
-Floats = NDArray[np.float64]
 
 # Times are whole nanoseconds; the rounding of floats must not move an event over an edge.
 _HALF_NS = 0.5e-9

@@ -8,12 +8,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from ackclock.arrays import Floats
 from ackclock.metrics.delays import variations_s
 from ackclock.tables.of_records import Span, delays_s
 
 from . import heading, quantities
 from .facets import Facets
-from .view import Floats, View
+from .view import View
 
 _BINS = 60
 _SHOWN = 0.999

@@ -7,10 +7,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ackclock.arrays import Floats
+
 from . import bands, palette, quantities
 from .lanes import Lane
 from .palette import LineStyle
-from .panel import Floats, Panel
+from .panel import Panel
 from .view import Series, View
 
 How = Callable[..., float]

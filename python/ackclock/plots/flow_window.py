@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
+
 from . import bands, draw, palette
 from .measured import lay_over
 from .panel import Panel
 from .view import View
-
-Floats = NDArray[np.float64]
 
 _HEIGHT_MM = {True: 62.0, False: 46.0}
 _LINE_EVERY_MM = 0.8

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ackclock.arrays import Floats
 
 _ROUNDS = 300
 _MOST_CORE = 400

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ackclock.arrays import Floats
 from ackclock.metrics import windowed_counts
 
 from . import palette, quantities
 from .panel import Panel
-from .view import Floats, View
+from .view import View
 
 _LEAST_MM, _BAR_MM = 0.15, 0.6
 """Windows narrower than the first are joined until bars are the second apart: else a bar each few

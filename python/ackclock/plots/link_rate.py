@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import listed
 
 from . import draw, palette, quantities
@@ -47,7 +47,7 @@ def fill(view: View, panel: Panel) -> None:
     _paths(view, panel)
 
 
-def _capacity(states: Sequence[State]) -> NDArray[np.float64]:
+def _capacity(states: Sequence[State]) -> Floats:
     """Bits per second from each change on; none while the link is down."""
     return np.array([state.rate_bps * state.up for state in states], np.float64)
 

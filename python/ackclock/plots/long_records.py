@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.condense import SUBJECTS, by_names
 from ackclock.metrics.series import HasPieces
@@ -14,7 +15,6 @@ from ackclock.metrics.windows import window_edges, windowed_rates
 
 from .errors import PlotError
 
-Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
 Names = tuple[tuple[str, str], ...]
 """Columns and the names that rows have in them."""

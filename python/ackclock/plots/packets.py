@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics import Segments, flow_segments, outstanding
 from ackclock.metrics.records import Records
 from ackclock.metrics.segments import unwrapped
 
 from .view import Series, View
-
-Floats = NDArray[np.float64]
 
 
 def counts_bytes(flow: Mapping[str, Any]) -> bool:

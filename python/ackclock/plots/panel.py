@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.arrays import Floats
+
 from . import bands, palette
 from .palette import DASHES, LineStyle
-
-Floats = NDArray[np.float64]
 
 ROUND = [1, 2, 2.5, 5, 10]
 """First digits of the steps of axes."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics import new_bytes, sliding_rates, windowed_rates
 from ackclock.metrics.segments import unwrapped
 
 from . import draw, packets, palette, quantities
 from .panel import Panel
 from .view import Series, View
-
-Floats = NDArray[np.float64]
 
 _BIN_S = 0.1
 """Bins of the labs, for runs of 0.4 s to about half an hour."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics.statistics import Statistics
 
 from . import palette, quantities, saving
@@ -43,7 +43,7 @@ class Sample:
             they not been ended. In the others it would never have come.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     statistics: Statistics
     cut_off: int = 0
 

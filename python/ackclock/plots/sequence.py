@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
+
 from . import bands, packets, palette, text
 from .panel import ROUND, Panel
 from .view import View
-
-Floats = NDArray[np.float64]
 
 _HEIGHT_MM = {True: 82.0, False: 60.0}
 _CELL_MM = 0.12

@@ -12,8 +12,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import listed
 
 from . import layout, palette, text
@@ -21,7 +21,6 @@ from .network import MOST_NAMED, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
 
-Floats = NDArray[np.float64]
 Points = Mapping[str, Floats]
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top in mm."""

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.errors import InputError, names_of
 from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_rates
@@ -26,7 +26,6 @@ from .long_records import LongRecords, RateAt
 from .options import Options
 from .records import read as read_records
 
-Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
 _T = TypeVar("_T")
 

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from ackclock.arrays import Floats, Integers
+
 Series = tuple[Floats, Floats]
 
 _FINEST = 1 << 15

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics import (
     HasTables,
     cwnd_series,
@@ -31,7 +31,6 @@ from ackclock.metrics import (
     windowed_rates,
 )
 
-Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
 
 MEBIBIT = 2**20

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.reproduce.report import Spread, Tolerance
-
-Floats = NDArray[np.float64]
 
 STANDARD_ERRORS = 3.0
 """How many standard errors two samples of the same distribution may be apart."""

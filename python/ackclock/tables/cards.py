@@ -11,13 +11,11 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.columns import Column
 from ackclock.tables.formats import to_html
 from ackclock.tables.table import ResultTable
-
-Floats = NDArray[np.float64]
 
 _MOST_ROWS = 12
 _WIDTH, _HEIGHT = 560, 90

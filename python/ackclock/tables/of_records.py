@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.columns import OF_RECORDS
 from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of, outside
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
@@ -26,7 +27,6 @@ from ackclock.metrics.windows import windowed_sums
 from ackclock.tables.of_run import table_of
 from ackclock.tables.table import ResultTable
 
-Floats = NDArray[np.float64]
 Rows = list[dict[str, Any]]
 
 NEEDS = {"packets": "changes", "drops": "changes", "rtt": "changes", "cwnd": "changes"}

@@ -20,11 +20,9 @@ L1, is 2 ms lower than predicted, and F1 has 1 to 2 % more than predicted while 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.theory.network import FlowPath, Station
-
-Floats = NDArray[np.float64]
 
 
 class Crossing:

@@ -16,9 +16,8 @@ A congestion control with exogenous losses (rate = k / RTT) has this form as wel
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ackclock.arrays import Floats
 
 
 class Demand(NamedTuple):

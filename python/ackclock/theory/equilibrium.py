@@ -34,11 +34,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.extras import load
 from ackclock.theory.demand import Demands
 from ackclock.theory.errors import TheoryError
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-11
 """Largest relative excess over a capacity, and largest relative spare at a station with a queue."""

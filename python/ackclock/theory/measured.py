@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics.goodput import arrival_counts, first_arrivals
 from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series, select
 from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
 from ackclock.theory.prediction import RATE_TOLERANCE, Period, Prediction
 
-Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
 

@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.theory.routes import Graph, Path
-
-Floats = NDArray[np.float64]
 
 NS_PER_S = 1_000_000_000
 

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.theory.assumptions import Assumptions
 from ackclock.theory.crossing import Crossing
 from ackclock.theory.demand import Demand, Demands
@@ -13,8 +13,6 @@ from ackclock.theory.equilibrium import Bottlenecks
 from ackclock.theory.laws import Law
 from ackclock.theory.network import Network
 from ackclock.theory.prediction import FlowState, QueueState, Range, queue_label
-
-Floats = NDArray[np.float64]
 
 WEIGHTLESS = 1e-9
 """Window of a flow that only looks, packets."""

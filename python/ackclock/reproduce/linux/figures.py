@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.arrays import Floats
 from ackclock.metrics import HasTables, cwnd_series, jain, queue_series, rtt_series, select
 from ackclock.metrics.segments import unwrapped
 from ackclock.metrics.senders import smoothed_rtt
@@ -20,7 +21,6 @@ from ackclock.metrics.steps import step_at
 from ackclock.reproduce.linux.conversion import BOTTLENECK, flow_id
 from ackclock.reproduce.linux.oracle import KernelScenario
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Figures = dict[str, float]
 
