@@ -156,8 +156,6 @@ impl<'a> Closed<'a> {
         };
         for (index, model) in self.scenario.flows.iter().enumerate() {
             let (figure, got, finished) = self.flow(index, model);
-            // Who has not begun shares nothing yet; who has begun and gets nothing counts.
-            let got = got.filter(|_| self.network.flows[index].start < self.totals.end);
             let count = |name| figure.get(name).count().unwrap_or(0);
             whole.retransmissions += count("retransmissions");
             whole.timeouts += count("timeouts");
@@ -345,11 +343,12 @@ impl<'a> Counted<'a> {
         Self { flow, counts, from, mark: mark.map(|mark| mark.at) }
     }
 
-    /// What it got until it was done, or until the end; nothing if it was done before the mark, or all ended with it.
+    /// What it got until it was done, or until the end; nothing if it was done before the mark, or all ended with it. Who
+    /// has not begun shares nothing yet; who has begun and gets nothing counts.
     fn got(&self, done: Option<Time>, end: Time) -> Option<Got> {
         let last = done.or(self.flow.stopped).unwrap_or(end);
         let (bytes, until) = (self.counts.bytes_delivered, done.unwrap_or(end));
-        let has_time = self.mark.is_none_or(|at| last > at);
+        let has_time = self.flow.start < end && self.mark.is_none_or(|at| last > at);
         has_time.then_some(Got { bytes, from: self.from, until })
     }
 }
@@ -516,7 +515,7 @@ fn link_summary<'a>(
     let span = end.since(from).as_ns() as f64;
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all of them can be longer
-    // than the span, by a nanosecond each. Where the rate follows a rule, a packet counts when all of it is transmitted.
+    // than the span, by a nanosecond each. Of opportunities to transmit, those count that packets have used which are transmitted to the end.
     let busy = match channel.offered_bytes(end) {
         Some(until) => {
             let offered = until - channel.offered_bytes(from).unwrap_or_default();

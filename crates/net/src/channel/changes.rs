@@ -44,7 +44,7 @@ impl Channel {
         ns + self.serial.exact_ns(self.stats.bytes - bytes) + self.stats.unfinished_ns as f64
     }
 
-    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    /// Bytes transmitted at earlier rates, or at one that changes by a rule, and the nanoseconds that they took.
     fn earlier(&self) -> (u64, f64) {
         self.served.as_ref().map_or((0, 0.0), |served| served.earlier)
     }

@@ -72,7 +72,12 @@ impl Channel {
         if self.next_start > now {
             // The transmission going on.
             let size = u64::from(self.serving);
+            let rest = (self.next_start - now).as_ns();
             let before = self.served.as_mut().and_then(|served| {
+                if served.rates.is_some() {
+                    served.earlier.0 -= size;
+                    served.earlier.1 -= rest as f64;
+                }
                 let wire = served.wire.take()?;
                 served.earlier.0 -= size;
                 served.earlier.1 -= wire.exact_ns(size);
@@ -83,7 +88,6 @@ impl Channel {
             self.stats.packets -= 1;
             self.stats.bytes -= size;
             self.stats.unfinished += 1;
-            let rest = (self.next_start - now).as_ns();
             self.stats.unfinished_ns = if self.varies() { 0 } else { span.saturating_sub(rest) };
         }
         // Waits that are not over.

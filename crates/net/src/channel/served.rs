@@ -29,7 +29,7 @@ pub(crate) enum Ended {
 pub(super) struct Served {
     /// When the packet that left last arrives.
     pub last_arrival: Time,
-    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    /// Bytes transmitted at earlier rates, or at one that changes by a rule, and the nanoseconds that they took.
     pub earlier: (u64, f64),
     /// The wire as it was when the transmission going on began, if its rate has changed since.
     pub wire: Option<Arc<Serial>>,
@@ -153,6 +153,9 @@ impl Channel {
             None => self.transmit(now, carry, entered, packet),
             Some(end) => {
                 self.count_transmission(now, end, entered, packet);
+                let earlier = &mut self.served().earlier;
+                earlier.0 += u64::from(packet.size());
+                earlier.1 += (end.0 - now).as_ns() as f64;
                 end.0
             }
         };
@@ -281,9 +284,9 @@ impl Channel {
         }
     }
 
-    /// What the link could have carried until then, bytes; none where the rate is not one from a table or a trace.
+    /// What the link could have carried until then, bytes; none where the time of its transmissions says how busy it is.
     pub fn offered_bytes(&self, until: Time) -> Option<f64> {
-        Some(self.served.as_ref()?.rates.as_ref()?.offered_bytes(until))
+        self.served.as_ref()?.rates.as_ref()?.offered_bytes(until)
     }
 
     /// Served by events: notes the stamp of the arrival of the packet that has just started.

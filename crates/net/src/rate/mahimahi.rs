@@ -117,10 +117,10 @@ impl Rates for Mahimahi {
         (Time::from_ns(now), room - left)
     }
 
-    fn offered_bytes(&self, until: Time) -> f64 {
+    fn offered_bytes(&self, until: Time) -> Option<f64> {
         let (rounds, rest) = (until.as_ns() / self.round(), until.as_ns() % self.round());
         let count = rounds as f64 * self.times.len() as f64 + self.until(rest) as f64;
-        count * OPPORTUNITY as f64
+        Some(count * OPPORTUNITY as f64)
     }
 
     fn mean_bps(&self) -> f64 {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn it_says_what_it_offers() {
         let trace = Mahimahi::new(&chosen(&[0, 5, 5, 10]));
-        assert_eq!(trace.offered_bytes(Time::from_ms(27)), 1504.0 * 11.0);
+        assert_eq!(trace.offered_bytes(Time::from_ms(27)), Some(1504.0 * 11.0));
         assert_eq!(trace.mean_bps(), 4.0 * 1504.0 * 800.0);
         assert!(check(&chosen(&[0, 5, 5, 10])).is_ok());
         for bad in [&[][..], &[0, 0], &[5, 4]] {

@@ -29,8 +29,8 @@ pub struct Begun {
 pub trait Rates {
     /// When a transmission ends, and what it leaves over for the next one that follows without a pause.
     fn finish(&mut self, begun: Begun) -> (Time, u64);
-    /// Bytes that could be carried from the start of the run until then.
-    fn offered_bytes(&self, until: Time) -> f64;
+    /// Bytes that could be carried from the start of the run until then, where transmissions take no time of their own.
+    fn offered_bytes(&self, until: Time) -> Option<f64>;
     /// The mean rate, for what needs one number.
     fn mean_bps(&self) -> f64;
 }
@@ -42,7 +42,7 @@ registry! {
         Mahimahi: mahimahi as mahimahi::Mahimahi,
     }
     fn finish(&mut self, begun: Begun) -> (Time, u64);
-    fn offered_bytes(&self, until: Time) -> f64;
+    fn offered_bytes(&self, until: Time) -> Option<f64>;
     fn mean_bps(&self) -> f64;
 }
 

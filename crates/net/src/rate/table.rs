@@ -158,13 +158,8 @@ impl Rates for Table {
         }
     }
 
-    fn offered_bytes(&self, until: Time) -> f64 {
-        let until = until.as_ns();
-        let (rounds, rest) = match self.repeat {
-            Some(repeat) => (until / repeat, until % repeat),
-            None => (0, until),
-        };
-        (rounds as f64 * self.round as f64 + self.carried_in_round(rest) as f64) / BYTE as f64
+    fn offered_bytes(&self, _: Time) -> Option<f64> {
+        None
     }
 
     /// Of a round; of a table that does not begin again, until its last step.
@@ -236,13 +231,12 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_it_offers() {
+    fn its_mean_rate_is_that_of_a_round_or_until_the_last_step() {
         let steps = [(0, 8_000_000), (2 * MS, 0)];
         let table = Table::new(&chosen(&steps, Some(4 * MS)));
         assert_eq!(table.mean_bps(), 4e6);
-        assert_eq!(table.offered_bytes(Time::from_ms(9)), 5000.0);
         let table = Table::new(&chosen(&[(0, 8_000_000), (2 * MS, 4_000_000)], None));
-        assert_eq!((table.mean_bps(), table.offered_bytes(Time::from_ms(4))), (8e6, 3000.0));
+        assert_eq!(table.mean_bps(), 8e6);
     }
 
     #[test]
