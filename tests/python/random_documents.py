@@ -132,6 +132,8 @@ class Maker:
         found: Doc = {"id": name, "from": start, "to": end}
         if self.chance(0.85):
             found["send"] = f"{10 ** draw.uniform(0, 6):.0f} B"
+        elif self.chance(0.5):
+            found["send"] = self.value(self.param("block", "flow", "send"))
         if self.chance(0.5):
             found["start"] = self.value(self.param("block", "flow", "start"))
         if self.chance(0.05):
@@ -197,10 +199,11 @@ class Maker:
         return self.structure(param)
 
     def chosen(self, param: Doc) -> Any:
-        """Return an entry of a registry, a word, or a time where that will do."""
+        """Return an entry of a registry, a word, or a time or size where that will do."""
         draw = self.random
-        if "time" in param["kind"] and self.chance(0.5):
-            return self.quantity(param, "time")
+        dimension = param["kind"].partition(",")[0]
+        if dimension in ("time", "size") and self.chance(0.5):
+            return self.quantity(param, dimension)
         registry = ELSEWHERE.get(param["name"], param["name"])
         entries = tables().get(registry)
         if entries is None or param["name"] == "record" or param["kind"] == "word":

@@ -47,6 +47,8 @@ def test_lines_are_short_and_lists_have_a_line_for_each_element():
     for name in library.names():
         scenario = Scenario.load(name)
         lines = to_yaml(scenario.canonical).splitlines()
+        if len(scenario.flows) > 100:
+            continue  # Large documents are written as JSON.
         assert max(map(len, lines)) <= 100
         # Many nodes stand one a line, too.
         nodes = {f"  - {node}" for node in (*scenario.hosts, *scenario.routers)}

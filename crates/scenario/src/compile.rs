@@ -159,7 +159,8 @@ fn receivers_go_unseen(scenario: &Scenario) -> bool {
 
 /// The source of a flow; none for one that writes everything at once.
 fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
-    Source::of_flow(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
+    let source = Source::of_flow(source, seed, &flow.id)?;
+    Some(Writer::new(source, flow.send.bytes(seed, &flow.id)))
 }
 
 /// What the sender of a flow is made from.
@@ -171,7 +172,7 @@ pub fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
     cc.on_flow(fitting(tcp.segment_bytes), &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
     Common {
         segment: fitting(tcp.segment_bytes),
-        data: data(flow, tcp),
+        data: data(flow, tcp, seed),
         initial_window: tcp.initial_window as f64,
         initial_ssthresh: tcp
             .initial_ssthresh
@@ -197,10 +198,10 @@ fn tcp_flow(
 }
 
 /// What there is to send.
-fn data(flow: &FlowModel, tcp: &Tcp) -> Data {
+fn data(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Data {
     let given = tcp.source.kind == BULK_NAME;
     Data {
-        given: given.then(|| flow.send_bytes.unwrap_or(u64::MAX)),
+        given: given.then(|| flow.send.bytes(seed, &flow.id).unwrap_or(u64::MAX)),
         whole_segments: tcp.writes == "whole-segments",
     }
 }

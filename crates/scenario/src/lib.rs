@@ -18,6 +18,7 @@ pub mod shape;
 pub mod spaced;
 pub mod start;
 pub mod tables;
+pub mod transfer;
 
 pub use compile::Shortcuts;
 pub use document::{Checked, check, check_text};

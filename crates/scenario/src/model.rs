@@ -2,6 +2,7 @@
 
 pub use crate::record::Record;
 use crate::start::Start;
+use crate::transfer::Transfer;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
@@ -153,8 +154,8 @@ pub struct Flow {
     pub start: Start,
     /// When it is cut off, if it is.
     pub stop: Option<Time>,
-    /// Bytes to send; none for as long as the run lasts.
-    pub send_bytes: Option<u64>,
+    /// How much to send.
+    pub send: Transfer,
     /// How it is sent.
     pub transport: Transport,
 }
@@ -162,7 +163,7 @@ pub struct Flow {
 impl Flow {
     /// Whether it goes on for as long as the run lasts: it can't be complete.
     pub fn is_endless(&self) -> bool {
-        self.send_bytes.is_none() && self.stop.is_none()
+        self.send == Transfer::Unlimited && self.stop.is_none()
     }
 }
 

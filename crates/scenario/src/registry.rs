@@ -30,6 +30,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("ties", ackclock_engine::ties::ENTRIES),
     ("topology", crate::shape::ENTRIES),
     ("start", crate::start::ENTRIES),
+    ("send", crate::transfer::ENTRIES),
     ("pattern", crate::pattern::ENTRIES),
 ];
 
@@ -194,6 +195,7 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
         Kind::Registered(entries)
         | Kind::TimeOr(entries)
         | Kind::RateOr(entries)
+        | Kind::SizeOr(entries)
         | Kind::Family(entries)
         | Kind::Preset(entries) => {
             Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
@@ -220,6 +222,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",
         Kind::RateOr(_) => "rate, or mapping",
+        Kind::SizeOr(_) => "size, or word or mapping",
         Kind::Object(_) => "mapping",
         Kind::ObjectEach(_) => "mapping of values or lists",
         Kind::ObjectList(_) => "list of mappings",
@@ -288,6 +291,7 @@ mod tests {
                 if let Kind::Registered(entries)
                 | Kind::TimeOr(entries)
                 | Kind::RateOr(entries)
+                | Kind::SizeOr(entries)
                 | Kind::Family(entries) = param.kind
                 {
                     assert!(name_of(entries).is_some() || param.name == "record", "{}", param.name);

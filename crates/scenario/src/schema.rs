@@ -197,7 +197,9 @@ fn value(param: &Param) -> Value {
             any_of(entries.iter().map(|one| word(one.name, one.summary)))
         }
         Kind::Registered(entries) => registered(entries),
-        Kind::RateOr(entries) => any_of([quantity_of(param.kind), registered(entries)].into_iter()),
+        Kind::RateOr(entries) | Kind::SizeOr(entries) => {
+            any_of([quantity_of(param.kind), registered(entries)].into_iter())
+        }
         Kind::TimeOr(entries) => {
             let one = || any_of([quantity_of(param.kind), registered(entries)].into_iter());
             any_of([one(), json!({ "type": "array", "items": one() })].into_iter())

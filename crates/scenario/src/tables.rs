@@ -318,7 +318,7 @@ pub static FLOW: &[Param] = &[
     ),
     Param::optional(
         "send",
-        Kind::Size,
+        Kind::SizeOr(crate::transfer::ENTRIES),
         "unlimited",
         "Bytes to send; `unlimited` sends until the run ends.",
     )

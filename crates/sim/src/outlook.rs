@@ -65,7 +65,8 @@ fn loads(scenario: &Scenario, network: &Network) -> Vec<(Load, f64)> {
             let hops =
                 if channels.is_empty() { HOPS_OF_DYNAMIC_ROUTES } else { channels.len() as f64 };
             let life_s = scenario.stop.at_latest.since(flow.start).as_secs();
-            load(model, slowest, life_s, hops, channels)
+            let sent = model.send.bytes(scenario.seed, &model.id);
+            load(model, sent, slowest, life_s, hops, channels)
         })
         .collect();
     let mut carried = vec![0.0; network.channels.len()];
@@ -128,7 +129,14 @@ fn slowest_link(scenario: &Scenario) -> f64 {
 }
 
 /// What a flow sends that has the slowest link of its path for itself.
-fn load(model: &Flow, rate_bps: f64, life_s: f64, hops: f64, channels: Vec<usize>) -> Load {
+fn load(
+    model: &Flow,
+    sent: Option<u64>,
+    rate_bps: f64,
+    life_s: f64,
+    hops: f64,
+    channels: Vec<usize>,
+) -> Load {
     let (payload, wire, source_bps, acks) = match &model.transport {
         Transport::Tcp(tcp) => {
             let payload = tcp.segment_bytes as f64;
@@ -142,7 +150,7 @@ fn load(model: &Flow, rate_bps: f64, life_s: f64, hops: f64, channels: Vec<usize
         }
     };
     let most = rate_bps.min(source_bps) * life_s / 8.0 / wire;
-    let packets = model.send_bytes.map_or(most, |bytes| (bytes as f64 / payload).min(most));
+    let packets = sent.map_or(most, |bytes| (bytes as f64 / payload).min(most));
     let reported = match &model.transport {
         Transport::Tcp(tcp) => keeps_journal(&tcp.sender.kind),
         Transport::Udp { .. } => false,

@@ -8,6 +8,7 @@
 use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use crate::spaced;
+use crate::transfer::Transfer;
 use ackclock_net::{
     Channel, ChannelCounts, Counters, Drops, Endpoint, Flow, FlowCounts, Mark, Network, Stopped,
     TcpFlow, UdpFlow,
@@ -224,7 +225,7 @@ impl<'a> Closed<'a> {
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
         let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
         summary.add("drops", drops);
-        (summary, got, finished || model.send_bytes.is_none() || flow.stopped.is_some())
+        (summary, got, finished || model.send == Transfer::Unlimited || flow.stopped.is_some())
     }
 
     fn head(&self, whole: Whole<'a>, flows: Figure<'a>, links: Figure<'a>) -> Figure<'a> {
@@ -416,6 +417,7 @@ fn tcp_flow<'a>(
     let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
     let until = tcp.finish_ack.or(flow.stopped).unwrap_or(end);
     let got = counted.got(tcp.finish, end);
+    let offered = model.send.bytes(scenario.seed, &model.id);
     let summary = group! {
         "transport": "tcp",
         "cc": &settings.cc.kind,
@@ -428,8 +430,8 @@ fn tcp_flow<'a>(
         "finish_ack_s": secs(tcp.finish_ack),
         "segment_bytes": tcp.connection.segment_bytes(),
         "source": &settings.source.kind,
-        "bytes_offered": model.send_bytes,
-        "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
+        "bytes_offered": offered,
+        "bytes_written": tcp.writer.as_ref().map_or(offered, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
         "bytes_delivered": counts.bytes_delivered,
         "goodput_bps": got.map(Got::rate),
@@ -480,7 +482,7 @@ fn udp_flow<'a>(
         "finish_s": secs(udp.last_arrival.filter(|_| finished)),
         "completion_s": secs_since(flow.start, udp.last_arrival.filter(|_| finished)),
         "source": &source.kind,
-        "bytes_offered": model.send_bytes,
+        "bytes_offered": model.send.bytes(scenario.seed, &model.id),
         "bytes_written": udp.writer.written(),
         "bytes_delivered": counts.bytes_delivered,
         "marks_received": counts.marked,

@@ -45,6 +45,8 @@ pub enum Kind {
     TimeOr(&'static [&'static Entry]),
     /// A rate, or a registered rule that makes one: `10 Mbps`, or `{kind: table, ...}`.
     RateOr(&'static [&'static Entry]),
+    /// An amount of data, or a registered rule that makes one: `1 MB`, or `{kind: pareto, ...}`.
+    SizeOr(&'static [&'static Entry]),
     /// A mapping with these keys.
     Object(&'static [Param]),
     /// A mapping with these keys for several objects at once: a value may be a list with one value an

@@ -229,7 +229,8 @@ impl Setting {
         let suffix = match (self, param.kind) {
             (Self::Quantity(Quantity::Rate(_)), _)
             | (Self::Absent, Kind::Rate | Kind::RateOr(_)) => "_bps",
-            (Self::Quantity(Quantity::Size(_)), _) | (Self::Absent, Kind::Size) => "_bytes",
+            (Self::Quantity(Quantity::Size(_)), _)
+            | (Self::Absent, Kind::Size | Kind::SizeOr(_)) => "_bytes",
             (Self::Quantity(Quantity::Packets(_)), _)
             | (Self::Absent, Kind::SizeOrPackets | Kind::Buffer) => "_packets",
             (Self::Quantity(Quantity::Products(_)), _) => "_products",

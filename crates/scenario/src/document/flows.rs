@@ -9,6 +9,7 @@ use super::walk::{Layer, Resolver};
 use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
+use crate::transfer::{Sizes, Transfer};
 use ackclock_net::source;
 use ackclock_tcp::cc::{self, Cc, CongestionControl};
 use ackclock_tcp::connection;
@@ -29,8 +30,8 @@ pub(super) struct FlowPart {
     pub start: Option<Start>,
     /// When it is cut off; none for never.
     pub stop: Option<Time>,
-    /// Bytes to send, or none for no end.
-    pub send: Option<Option<u64>>,
+    /// How much to send.
+    pub send: Option<Transfer>,
     pub transport: Option<TransportPart>,
 }
 
@@ -102,8 +103,12 @@ pub(super) fn resolve(
         _ => None,
     };
     let send = match resolver.setting(param("send"), &own, path) {
-        Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
-        Some(_) => Some(None),
+        Some(Setting::Quantity(amount)) => Some(Transfer::Bytes(amount.amount())),
+        Some(Setting::Block(rule)) => {
+            let complete = rule.is_complete().then(|| Box::new(Sizes::new(&rule.chosen())));
+            complete.map(Transfer::Drawn)
+        }
+        Some(_) => Some(Transfer::Unlimited),
         None => None,
     };
     if map.contains_key("tcp") && map.contains_key("udp") {
@@ -137,17 +142,18 @@ fn written_out(
     resolver: &mut Resolver,
     map: &Map<String, Value>,
     path: &Path,
-    send: Option<Option<u64>>,
+    send: Option<Transfer>,
     total: u64,
-) -> Option<Option<u64>> {
-    if let (Some(value), true) = (map.get("send"), send.is_some_and(|send| send != Some(total))) {
+) -> Option<Transfer> {
+    let total_amount = Transfer::Bytes(total);
+    if let (Some(value), true) = (map.get("send"), send.is_some_and(|send| send != total_amount)) {
         let all = Quantity::Size(total);
         let fault = Fault::new(format!("the writes of the source add up to {all}"))
             .hint("leave `send` out: the last write ends the flow");
         resolver.problems.add(&path.key("send"), value, fault);
         return None;
     }
-    Some(Some(total))
+    Some(total_amount)
 }
 
 /// When a flow starts: at a time, or at one that is drawn for each seed.

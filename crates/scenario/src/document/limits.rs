@@ -8,6 +8,7 @@ use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
 use crate::shape::WITH_EQUAL_PATHS;
 use crate::tables::MOST_PACKET_BYTES;
+use crate::transfer::Transfer;
 use ackclock_net::source::{BULK_NAME, write_sizes};
 use ackclock_tcp::selective;
 use ackclock_units::Time;
@@ -158,7 +159,7 @@ fn transport(flow: &FlowPart, tcp: &Block, path: &Path, problems: &mut Problems)
                 .allowed(format!("`segment` and `header` together at most {MOST_PACKET_BYTES} B"));
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let (Some(segment), Some(bytes)) = (segment, flow.send.flatten())
+    if let (Some(segment), Some(bytes)) = (segment, flow.send.as_ref().and_then(Transfer::most))
         && packets(tcp, bytes, segment) > selective::Sender::MAX_PACKETS
     {
         let fault = Fault::new(format!(
@@ -256,7 +257,8 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);
         problems.add(&path, &Value::Null, fault);
     } else if !given {
-        let endless = |flow: &&FlowPart| flow.send == Some(None) && flow.stop.is_none();
+        let endless =
+            |flow: &&FlowPart| flow.send == Some(Transfer::Unlimited) && flow.stop.is_none();
         let endless = parts.flows.iter().find(endless);
         if let Some(flow) = endless {
             let id = flow.id.as_deref().unwrap_or("?");

@@ -14,7 +14,7 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
     match kind {
         Kind::Time | Kind::TimeOr(_) => &[Dimension::Time],
         Kind::Rate | Kind::RateOr(_) => &[Dimension::Rate],
-        Kind::Size | Kind::SegmentsOrSize => &[Dimension::Size],
+        Kind::Size | Kind::SizeOr(_) | Kind::SegmentsOrSize => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
         Kind::Buffer => {
             &[Dimension::Size, Dimension::Packets, Dimension::Time, Dimension::Products]
@@ -39,6 +39,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         | Kind::Rate
         | Kind::RateOr(_)
         | Kind::Size
+        | Kind::SizeOr(_)
         | Kind::SizeOrPackets
         | Kind::Buffer => read_quantity(param, value)?,
         Kind::Count => Setting::Count(whole_number(param, value)?),
@@ -384,7 +385,7 @@ pub(super) fn allowed(param: &Param) -> String {
             some => quantity::allowed(some),
         },
     };
-    if let Kind::TimeOr(entries) | Kind::RateOr(entries) = param.kind {
+    if let Kind::TimeOr(entries) | Kind::RateOr(entries) | Kind::SizeOr(entries) = param.kind {
         text.push_str(&format!("; or a mapping with `kind`: {}", names(entries)));
     } else if let Some(presets) = param.presets() {
         text.push_str(&format!("; presets: {}", names(presets)));
@@ -425,6 +426,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::RateOr(_) => "a rate with its unit, or a mapping with `kind`",
+        Kind::SizeOr(_) => "an amount of data with its unit, or a mapping with `kind`",
         Kind::Object(_) if param.presets().is_some() => "a preset or a mapping",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
@@ -537,6 +539,7 @@ mod tests {
                 Kind::Registered(entries)
                 | Kind::TimeOr(entries)
                 | Kind::RateOr(entries)
+                | Kind::SizeOr(entries)
                 | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));

@@ -9,6 +9,7 @@ mod resolved;
 mod scripts;
 mod shapes;
 mod shared;
+mod sizes;
 mod sources;
 mod without_effect;
 

@@ -43,7 +43,7 @@ pub(super) fn flows(
             routers,
             start: part.start.expect("a checked flow has a start"),
             stop: part.stop,
-            send_bytes: part.send.expect("a checked flow has an amount"),
+            send: part.send.take().expect("a checked flow has an amount"),
             transport: match part.transport.as_ref().expect("a checked flow has a transport") {
                 TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
                 TransportPart::Udp(resolved) => Transport::Udp {

@@ -84,7 +84,9 @@ impl Resolver {
             Kind::Registered(entries) => {
                 self.registered(param, entries, layers, here).map(Setting::Block)
             }
-            Kind::TimeOr(entries) | Kind::RateOr(entries) if names_rule(param, entries, layers) => {
+            Kind::TimeOr(entries) | Kind::RateOr(entries) | Kind::SizeOr(entries)
+                if names_rule(param, entries, layers) =>
+            {
                 // A quantity in a lower layer says nothing about the rule.
                 let rules =
                     |layer: &&Layer<'_>| names_rule(param, entries, std::slice::from_ref(*layer));

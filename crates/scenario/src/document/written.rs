@@ -384,10 +384,6 @@ impl Writer<'_> {
                 json!({ "kind": "uniform", "from": time(from), "to": time(to) })
             }
         };
-        let send = match flow.send_bytes {
-            Some(bytes) => Quantity::Size(bytes).to_string(),
-            None => "unlimited".to_owned(),
-        };
         let mut map = self.flow_head(flow);
         for (key, routers) in ROUTERS.into_iter().zip(&flow.routers) {
             if let Some(routers) = routers {
@@ -399,7 +395,7 @@ impl Writer<'_> {
         if let Some(stop) = flow.stop {
             map.insert("stop".into(), time(stop).into());
         }
-        map.insert("send".into(), send.into());
+        map.insert("send".into(), flow.send.document());
         map
     }
 
@@ -413,7 +409,7 @@ impl Writer<'_> {
         let mut map = self.flow_head(flow);
         map.insert("start_ns".into(), flow.start.time(self.scenario.seed, &flow.id).as_ns().into());
         map.insert("stop_ns".into(), flow.stop.map(Time::as_ns).into());
-        map.insert("send_bytes".into(), flow.send_bytes.into());
+        map.insert("send_bytes".into(), flow.send.bytes(self.scenario.seed, &flow.id).into());
         map.insert("start_draw".into(), draw);
         // Only where it is not the first of the shortest paths: index of the link, and 1 for backward.
         for (key, way) in ["data_path", "ack_path"].into_iter().zip(ways.into_iter().flatten()) {

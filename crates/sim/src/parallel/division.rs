@@ -3,6 +3,7 @@
 use super::partition::{Graph, Tie};
 use crate::model::{Flow, Link, Node, Scenario, Transport};
 use crate::outlook::packets_of_flows;
+use crate::transfer::Transfer;
 use ackclock_engine::{EndingQueue, PackedQueue, Ties};
 use ackclock_net::{Division, Endpoint, Network};
 use ackclock_tcp::Ends;
@@ -113,7 +114,7 @@ pub(super) fn cut(
     let mut ties: Vec<Tie> = (0..channels.len()).map(tie).collect();
     for (place, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
         let parts = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp.connection.can_part(model.send_bytes.is_some()),
+            Endpoint::Tcp(tcp) => tcp.connection.can_part(model.send != Transfer::Unlimited),
             _ => true,
         };
         if model.stop.is_some() {

@@ -36,7 +36,7 @@ fn changed(mut document: Value, pointer: &str, value: Value) -> Value {
     document
 }
 
-fn problems(document: &Value) -> Vec<String> {
+pub(super) fn problems(document: &Value) -> Vec<String> {
     let checked = check(document);
     assert!(
         checked.scenario.is_none() && checked.model().is_none() && checked.canonical().is_none()
@@ -44,7 +44,7 @@ fn problems(document: &Value) -> Vec<String> {
     messages(&checked.problems)
 }
 
-fn canonical(document: &Value) -> Value {
+pub(super) fn canonical(document: &Value) -> Value {
     let checked = check(document);
     assert_eq!(messages(&checked.problems), Vec::<String>::new());
     checked.canonical().expect("a document without problems has a canonical form")

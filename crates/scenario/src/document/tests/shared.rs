@@ -54,7 +54,7 @@ fn a_value_set_for_one_of_them_concerns_this_one_only() {
     let rates: Vec<u64> = scenario.links[5..8].iter().map(|link| link.forward.rate_bps).collect();
     assert_eq!(rates, [1_000_000_000, 10_000_000, 1_000_000_000]);
     assert_eq!(
-        (scenario.flows[8].id.as_str(), scenario.flows[8].send_bytes),
+        (scenario.flows[8].id.as_str(), scenario.flows[8].send.most()),
         ("G", Some(2_000_000))
     );
 }

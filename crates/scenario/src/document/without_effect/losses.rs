@@ -3,6 +3,7 @@
 use super::super::problems::Fault;
 use super::{Findings, Place, Routes, none};
 use crate::model::{Direction, Flow, Scenario, Tcp, Transport};
+use crate::transfer::Transfer;
 use ackclock_net::source::BULK_NAME;
 use ackclock_tcp::Numbering;
 use ackclock_tcp::connection::numbering;
@@ -146,12 +147,17 @@ fn never(key: &str, packets: &str) -> Fault {
     none(key, &format!("no {packets} cross this link in this direction"))
 }
 
+/// What a flow sends with any seed, if that is the same.
+fn sent_bytes(flow: &Flow) -> Option<u64> {
+    if let Transfer::Bytes(bytes) = flow.send { Some(bytes) } else { None }
+}
+
 /// Whether a segment, or a packet, of a flow may have this number.
 fn may_begin(flow: &Flow, number: u64) -> bool {
     let Transport::Tcp(tcp) = &flow.transport else { return true };
     let whole = are_full(tcp);
     let is_multiple = !whole || number.is_multiple_of(tcp.segment_bytes);
-    let is_sent = |of| flow.send_bytes.is_none_or(|bytes| number < bytes.div_ceil(of)) || !whole;
+    let is_sent = |of| sent_bytes(flow).is_none_or(|bytes| number < bytes.div_ceil(of)) || !whole;
     match numbering(&tcp.sender.kind) {
         Numbering::Packets => is_sent(tcp.segment_bytes),
         Numbering::Bytes => is_multiple && is_sent(1),
@@ -168,7 +174,7 @@ fn are_full(tcp: &Tcp) -> bool {
 fn segments_of(flow: &Flow) -> Option<String> {
     let Transport::Tcp(tcp) = &flow.transport else { return None };
     let id = &flow.id;
-    let last = |of| flow.send_bytes.map(|bytes| (bytes - 1) / of);
+    let last = |of| sent_bytes(flow).map(|bytes| (bytes - 1) / of);
     Some(match numbering(&tcp.sender.kind) {
         Numbering::Packets => {
             let last = last(tcp.segment_bytes)?;
