@@ -471,3 +471,110 @@ fn fq_codel_spreads_flows_over_its_queues_by_seed() {
     let mean = shared / 40.0;
     assert!((mean - expected).abs() < 1.2, "{mean} flows wait for another one, not {expected}");
 }
+
+/// The parts of their packets that equal flows get through a queue of so few packets, by the order of their first packets.
+fn shares(queue: &Value, flows: u32) -> Vec<f64> {
+    let mut bench = Bench::new(queue);
+    let mut stream = Stream::new(7, "arrivals");
+    let mut came = vec![0.0; flows as usize];
+    let mut left = vec![0.0; flows as usize];
+    for step in 0..20_000 {
+        for _ in 0..2 {
+            let flow = stream.below_u64(flows.into()) as u32;
+            came[flow as usize] += 1.0;
+            bench.put(us(100 * step), packet(flow, 1000));
+        }
+        if let Some(held) = bench.take(us(100 * step)) {
+            left[held.packet.flow() as usize] += 1.0;
+        }
+    }
+    came.iter().zip(left).map(|(came, left)| left / came).collect()
+}
+
+/// Half of all packets have to go, and no flow loses more of its own than another.
+#[test]
+fn equal_flows_share_a_small_buffer_alike() {
+    for kind in ["sfq", "drr", "fq-codel", "cake"] {
+        for queues in ["by-flow", "hashed"] {
+            // Linux' search begins with the first bucket, whose flow pays for it.
+            if (kind, queues) == ("fq-codel", "hashed") {
+                continue;
+            }
+            for limit in [3, 6, 12] {
+                let mut queue = json!({
+                    "kind": kind, "queues": queues, "limit": format!("{limit} packets"),
+                });
+                if kind == "fq-codel" {
+                    queue["target"] = "1 s".into();
+                    queue["interval"] = "10 s".into();
+                }
+                let shares = shares(&queue, 8);
+                assert!(
+                    shares.iter().all(|share| (share / 0.5 - 1.0).abs() < 0.1),
+                    "{queue}: {shares:.2?}"
+                );
+            }
+        }
+    }
+}
+
+fn flows_dropped(bench: &Bench) -> Vec<u32> {
+    bench.fates.dropped.iter().map(|(held, _)| held.packet.flow()).collect()
+}
+
+/// `sfq_drop` of Linux: the queue that came to the greatest length last; if that is 1, the one whose turn it is.
+#[test]
+fn sfq_takes_from_the_queue_that_linux_takes_from() {
+    let mut bench = Bench::new(&json!({"kind": "sfq", "queues": "by-flow", "limit": "4 packets"}));
+    for flow in [0, 1, 2, 3, 4] {
+        bench.put(Time::ZERO, packet(flow, 1000));
+    }
+    assert_eq!(flows_dropped(&bench), [0]);
+    bench.put(Time::ZERO, packet(2, 1000));
+    assert_eq!(flows_dropped(&bench), [0, 2]);
+    // 1, 2, 3, 4 have one each. Two leave, then 3 and 4 get to two in the other order.
+    assert_eq!([0, 0].map(|_| bench.take(Time::ZERO).unwrap().packet.flow()), [1, 2]);
+    for flow in [4, 3, 5] {
+        bench.put(Time::ZERO, packet(flow, 1000));
+    }
+    assert_eq!(flows_dropped(&bench), [0, 2, 3]);
+    // A queue that shrinks to a length comes to it last, too.
+    let mut bench = Bench::new(&json!({"kind": "sfq", "queues": "by-flow", "limit": "5 packets"}));
+    for flow in [0, 0, 0, 1, 1] {
+        bench.put(Time::ZERO, packet(flow, 1000));
+    }
+    assert_eq!(bench.take(Time::ZERO).unwrap().packet.flow(), 0);
+    for flow in [2, 3] {
+        bench.put(Time::ZERO, packet(flow, 1000));
+    }
+    assert_eq!(flows_dropped(&bench), [0]);
+}
+
+/// `getMaxflow` of ns-2 looks at the queues by turn, and a later one has to be longer.
+#[test]
+fn drr_takes_from_the_first_by_turn_of_equally_long_queues() {
+    for kind in ["drr", "fq-codel", "cake"] {
+        let mut bench =
+            Bench::new(&json!({"kind": kind, "queues": "by-flow", "limit": "6 packets"}));
+        for flow in [2, 0, 1, 2, 0, 1] {
+            bench.put(Time::ZERO, packet(flow, 1500));
+        }
+        bench.put(Time::ZERO, packet(3, 1000));
+        assert_eq!(flows_dropped(&bench), [2], "{kind}");
+    }
+}
+
+#[test]
+fn a_limit_in_bytes_holds_after_every_packet() {
+    for kind in ["sfq", "drr", "fq-codel", "cake"] {
+        let mut bench = Bench::new(&json!({"kind": kind, "queues": "by-flow", "limit": "4000 B"}));
+        for flow in [0, 1, 2, 3, 0, 1, 2, 3] {
+            bench.put(Time::ZERO, packet(flow, 500));
+        }
+        assert!(bench.fates.dropped.is_empty());
+        // Half of any queue has fewer bytes than this packet.
+        bench.put(Time::ZERO, packet(4, 900));
+        let bytes: u64 = bench.waiting().iter().map(Held::size).sum();
+        assert_eq!((bytes, bench.fates.dropped.len()), (3900, 2), "{kind}");
+    }
+}

@@ -29,7 +29,8 @@ pub(super) struct Buckets {
     /// One more than the place of each bucket's queue; 0 for a bucket that was never used. Empty until the first
     /// packet comes.
     places: Vec<u32>,
-    used: u32,
+    /// The bucket of each queue.
+    owners: Vec<u32>,
 }
 
 impl Buckets {
@@ -39,7 +40,7 @@ impl Buckets {
             count: chosen.int("flows"),
             salt: hashed.then(|| stream.next_u64()),
             places: Vec::new(),
-            used: 0,
+            owners: Vec::new(),
         }
     }
 
@@ -49,7 +50,7 @@ impl Buckets {
             *salt = stream.next_u64();
         }
         self.places.clear();
-        self.used = 0;
+        self.owners.clear();
     }
 
     /// The queue of a flow. One that is new has the next place: `lanes` grows by it.
@@ -62,10 +63,15 @@ impl Buckets {
         self.places.resize(self.count as usize, 0);
         let place = &mut self.places[bucket as usize];
         if *place == 0 {
-            self.used += 1;
-            *place = self.used;
-            lanes.resize_with(lanes.len().max(self.used as usize), L::default);
+            self.owners.push(bucket as u32);
+            *place = self.owners.len() as u32;
+            lanes.resize_with(lanes.len().max(self.owners.len()), L::default);
         }
         *place - 1
+    }
+
+    /// The bucket of a queue where a hash chose it; none where flows have queues by number.
+    pub fn hashed(&self, lane: u32) -> Option<u32> {
+        self.salt.map(|_| self.owners[lane as usize])
     }
 }

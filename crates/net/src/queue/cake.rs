@@ -16,6 +16,8 @@
 //! DEVIATION: packets have no class of service: there is one tin (`besteffort`), and neither its thresholds nor ACK filter,
 //! NAT, autorate and ingress mode are there.
 //! DEVIATION: the hash has a flow's number as its tag, and hosts are known, never hashed: they are not confused.
+//! DEVIATION: of queues with equally many bytes the one whose turn comes first loses its head; in Linux it is the one that a heap
+//! has at its top, which is built anew now and then.
 //! DEVIATION: memory is bytes on the wire, not those of the kernel's buffers.
 //! DEVIATION: offloaded packets are not there, so none is split.
 
@@ -71,7 +73,7 @@ pub(super) static ENTRY: Entry = Entry {
             "memory",
             Kind::Size,
             "automatic",
-            "Bytes that may wait: 4 MiB, or four times rate · rtt if that is more.",
+            "Bytes that may wait: with `rate` 4 MiB, or four times rate · rtt if that is more; never more than 10240 packets of 1514 B, which is also the value without `rate`.",
         )
         .at_least("1 B"),
         Param::new("overhead", Kind::Size, "0 B", "Bytes more that the shaper counts a packet.")
@@ -113,8 +115,8 @@ const WAYS: usize = 8;
 const MTU: u64 = 1514;
 /// Least quantum of a turn.
 const LEAST_QUANTUM: u64 = 300;
-/// Bytes that may wait at least.
-const MEMORY: u64 = 4 << 20;
+/// Bytes that may wait with a slow shaper, and without one: the kernel's 10240 packets.
+const MEMORY: [u64; 2] = [4 << 20, 10_240 * MTU];
 /// What BLUE's probability changes by.
 const BLUE: [f64; 2] = [1.0 / 256.0, 1.0 / 4096.0];
 
@@ -218,8 +220,11 @@ impl Cake {
         let target = usual.max(packet_ns * 3 / 2);
         let interval = (rtt + target - usual).max(2 * target);
         let by_rate = |rate: u64| (rate / 8) >> 12;
-        let needed = rate
-            .map_or(0, |rate| (u128::from(rate) * u128::from(interval) * 4 / 8_000_000_000) as u64);
+        let [least, most] = MEMORY;
+        let memory = rate.map_or(most, |rate| {
+            let needed = u128::from(rate) * u128::from(rtt) * 4 / 8_000_000_000;
+            needed.clamp(least.into(), most.into()) as u64
+        });
         let [senders, receivers] = match chosen.word("isolation") {
             "senders" => [true, false],
             "receivers" => [false, true],
@@ -230,7 +235,7 @@ impl Cake {
         let queues = (chosen.int("flows") as usize).next_multiple_of(WAYS);
         Self {
             limit: Limit::new(chosen),
-            memory: chosen.optional_int("memory_bytes").unwrap_or(MEMORY.max(needed)),
+            memory: chosen.optional_int("memory_bytes").unwrap_or(memory),
             rules: Rules {
                 target: Time::from_ns(target),
                 interval: Time::from_ns(interval),
@@ -323,7 +328,11 @@ impl Cake {
 
     /// The queue with most bytes loses its head.
     fn drop_from_longest(&mut self, now: Time, fates: &mut Fates) {
-        let Some(lane) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
+        // The last of equal ones is taken, so in reverse: the one whose turn comes first.
+        let by_turn = self.old.iter().rev().chain(self.fresh.iter().rev()).copied();
+        let longest = by_turn.max_by_key(|index| self.lanes[*index as usize].fifo.bytes());
+        let Some(index) = longest else { return };
+        let lane = &mut self.lanes[index as usize];
         lane.control.on_overflow(now, &self.rules);
         if let Some(held) = lane.fifo.pop() {
             self.packets -= 1;
@@ -577,6 +586,16 @@ mod tests {
         assert_eq!(of(1_000_000), (18_168, 113_168, 300));
         assert_eq!(of(10_000_000), (5000, 100_000, 305));
         assert_eq!(of(1_000_000_000), (5000, 100_000, 1514));
+    }
+
+    /// `cake_reconfigure` of Linux: 4 MiB at least, 10240 packets of 1514 B at most and without a rate.
+    #[test]
+    fn the_memory_is_that_of_linux() {
+        let of = |rate| cake("triple", rate, &[]).memory;
+        assert_eq!(of(Some(10_000_000)), 4 << 20);
+        assert_eq!(of(Some(200_000_000)), 10_000_000);
+        assert_eq!(of(Some(1_000_000_000)), 15_503_360);
+        assert_eq!(of(None), 15_503_360);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! stealing. When its turn comes, a flow may send `quantum` more bytes than it had left; what its next packet
 //! is too long for is kept for the next round, unless the flow has nothing left to send.
 //!
+//! Of equally long queues the one whose turn comes first is taken from, as in ns-2 (`getMaxflow`); the paper leaves it open.
+//!
 //! DEVIATION: ns-2 takes packets from the head of the longest queue where too much waits; here, as in the paper, it is the tail.
 
 use super::buckets::{self, Buckets};
@@ -83,9 +85,11 @@ impl Drr {
 
     /// Takes the last packet out of the longest queue.
     fn steal(&mut self, fates: &mut Fates) {
-        let longest = (0..self.lanes.len()).max_by_key(|index| self.lanes[*index].fifo.bytes());
+        // The last of equal ones is taken, so in reverse: the one whose turn comes first.
+        let by_turn = self.round.iter().rev().copied();
+        let longest = by_turn.max_by_key(|index| self.lanes[*index as usize].fifo.bytes());
         let Some(index) = longest else { return };
-        let lane = &mut self.lanes[index];
+        let lane = &mut self.lanes[index as usize];
         let Some(held) = lane.fifo.remove(lane.fifo.packets().saturating_sub(1) as usize) else {
             return;
         };
@@ -95,8 +99,8 @@ impl Drr {
         fates.drop(held, drop_reason::OVERLIMIT);
         if emptied {
             lane.deficit = 0;
-            self.turn &= self.round.front() != Some(&(index as u32));
-            self.round.retain(|active| *active != index as u32);
+            self.turn &= self.round.front() != Some(&index);
+            self.round.retain(|active| *active != index);
         }
     }
 }

@@ -3,11 +3,13 @@
 //! Source: RFC 8290; Linux `net/sched/sch_fq_codel.c`. A packet goes into the queue that the hash of its flow
 //! says. Queues take turns of `quantum` bytes; one that was empty gets its first turn before those that keep a
 //! backlog, but one that comes back within the round does not. Where too much waits in all, the queue with most
-//! bytes loses packets from its head.
+//! bytes loses packets from its head, of several that of the first bucket (`fq_codel_drop`).
 //!
 //! Both directions of a flow have the same hash, as in Linux. What a queue's CoDel has learnt stays when it runs
 //! empty, for whichever flow comes next.
 //!
+//! DEVIATION: with `queues: by-flow` the first of equally long queues would always be that of the same flow; there the one
+//! whose turn comes first loses packets.
 //! DEVIATION: RFC 8290 and Linux limit the memory of packets, too (32 MB); here packets and bytes on the wire are
 //! all there is.
 
@@ -87,7 +89,7 @@ impl FqCoDel {
     /// Drops packets of the longest queue from its head: half of its bytes, but no more than a batch.
     fn drop_from_longest(&mut self, fates: &mut Fates) {
         let batch = self.batch;
-        self.turns.shorten(|lane| {
+        self.turns.shorten(&self.buckets, |lane| {
             let enough = lane.fifo.bytes() / 2;
             let (mut dropped, mut bytes) = (0, 0);
             while let Some(held) = lane.fifo.pop() {
@@ -105,10 +107,10 @@ impl FqCoDel {
 
 impl Store for FqCoDel {
     fn enqueue(&mut self, _now: Time, held: Held, idle: bool, fates: &mut Fates) {
-        let fits = idle || self.limit.has_room(self.turns.packets, self.turns.bytes, held.size());
         let index = self.turns.lane_of(&held, &mut self.buckets);
         self.turns.push(index, held);
-        if !fits {
+        // Once is enough for a limit in packets; half of the longest queue may have fewer bytes than the packet that came.
+        while !idle && !self.limit.holds(self.turns.packets, self.turns.bytes) {
             self.drop_from_longest(fates);
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Source: McKenney, "Stochastic Fairness Queuing", INFOCOM 1990; Linux `net/sched/sch_sfq.c`. A queue sends until it has
 //! used up its quantum; one that has become busy goes behind the others. Where too many packets wait, the longest queue
-//! loses its last one.
+//! loses its last one. Of equally long ones it is, as in Linux (`sfq_drop`), the one that came to this length last, or the one
+//! whose turn is next where none has more than one packet.
 //!
 //! DEVIATION: Linux counts the quantum in units of 8 bytes, and holds at most 128 queues that are busy; here it is
 //! bytes, and every bucket may have a queue. RED within queues is not modelled.
@@ -38,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             "perturb",
             Kind::Time,
             "none",
-            "Time between changes of the hash; waiting packets move to their new queues.",
+            "Time between changes of the hash; waiting packets move to their new queues, and are dropped beyond `depth`.",
         )
         .at_least("1 ms"),
     ],
@@ -61,6 +62,8 @@ struct Lane {
     fifo: Fifo,
     /// Bytes that it may still send in this turn.
     left: i64,
+    /// Number of the change of any queue that made it as long as it is.
+    changed: u64,
 }
 
 /// Queues and their ring.
@@ -72,6 +75,8 @@ pub struct Sfq {
     buckets: Buckets,
     lanes: Vec<Lane>,
     ring: VecDeque<u32>,
+    /// Changes of the length of any queue.
+    changes: u64,
     packets: u32,
     bytes: u64,
     perturb: Option<Time>,
@@ -89,6 +94,7 @@ impl Sfq {
             buckets: Buckets::new(chosen, &mut place.stream),
             lanes: Vec::new(),
             ring: VecDeque::new(),
+            changes: 0,
             packets: 0,
             bytes: 0,
             perturb,
@@ -97,8 +103,9 @@ impl Sfq {
         }
     }
 
-    /// Changes the hash where it is time; packets keep their order within a flow.
-    fn catch_up(&mut self, now: Time) {
+    /// Changes the hash where it is time; packets keep their order within a flow. Those for which their new queue has no room
+    /// are dropped, as in Linux (`sfq_rehash`).
+    fn catch_up(&mut self, now: Time, fates: &mut Fates) {
         let Some(period) = self.perturb.filter(|_| now >= self.next) else { return };
         self.next = self.next.stepped_past(now, period);
         self.buckets.perturb(&mut self.stream);
@@ -106,33 +113,50 @@ impl Sfq {
         let mut lanes = std::mem::take(&mut self.lanes);
         for index in ring {
             while let Some(held) = lanes[index as usize].fifo.pop() {
-                self.put(held);
+                let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
+                if self.is_full(index) {
+                    self.packets -= 1;
+                    self.bytes -= held.size();
+                    fates.drop(held, drop_reason::QUEUE_FULL);
+                } else {
+                    self.put(index, held);
+                }
             }
         }
     }
 
-    fn put(&mut self, held: Held) {
-        let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
+    fn is_full(&self, index: u32) -> bool {
+        self.lanes[index as usize].fifo.packets() >= self.depth
+    }
+
+    fn put(&mut self, index: u32, held: Held) {
         let lane = &mut self.lanes[index as usize];
         if lane.fifo.is_empty() {
             lane.left = self.quantum;
             self.ring.push_back(index);
         }
         lane.fifo.push(held);
+        self.changes += 1;
+        lane.changed = self.changes;
     }
 
     /// The longest queue in packets loses its last one.
     fn drop_from_longest(&mut self, fates: &mut Fates) {
         let longest = self.ring.iter().copied().max_by_key(|index| {
             let lane = &self.lanes[*index as usize];
-            (lane.fifo.packets(), std::cmp::Reverse(*index))
+            (lane.fifo.packets(), lane.changed)
         });
-        let Some(index) = longest else { return };
-        let fifo = &mut self.lanes[index as usize].fifo;
-        let Some(held) = fifo.remove(fifo.packets().saturating_sub(1) as usize) else { return };
-        if fifo.is_empty() {
-            self.ring.retain(|active| *active != index);
+        let Some(mut index) = longest else { return };
+        if self.lanes[index as usize].fifo.packets() == 1
+            && let Some(next) = self.ring.pop_front()
+        {
+            index = next;
         }
+        let lane = &mut self.lanes[index as usize];
+        let last = lane.fifo.packets().saturating_sub(1);
+        let Some(held) = lane.fifo.remove(last as usize) else { return };
+        self.changes += 1;
+        lane.changed = self.changes;
         self.packets -= 1;
         self.bytes -= held.size();
         fates.drop(held, drop_reason::OVERLIMIT);
@@ -141,12 +165,12 @@ impl Sfq {
 
 impl Store for Sfq {
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
-        self.catch_up(now);
+        self.catch_up(now, fates);
         let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
-        if !idle && self.lanes[index as usize].fifo.packets() >= self.depth {
+        if !idle && self.is_full(index) {
             return fates.drop(held, drop_reason::QUEUE_FULL);
         }
-        self.put(held);
+        self.put(index, held);
         self.packets += 1;
         self.bytes += held.size();
         while !idle && !self.limit.holds(self.packets, self.bytes) {
@@ -154,8 +178,8 @@ impl Store for Sfq {
         }
     }
 
-    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Option<Held> {
-        self.catch_up(now);
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held> {
+        self.catch_up(now, fates);
         loop {
             let index = *self.ring.front()?;
             let lane = &mut self.lanes[index as usize];
@@ -166,6 +190,8 @@ impl Store for Sfq {
             }
             let held = lane.fifo.pop()?;
             lane.left -= held.size() as i64;
+            self.changes += 1;
+            lane.changed = self.changes;
             if lane.fifo.is_empty() {
                 self.ring.pop_front();
             }

@@ -131,6 +131,84 @@ fn a_new_hash_keeps_packets_and_their_order() {
     assert_eq!(next, [20; 6]);
 }
 
+/// Now and then a new hash brings all four flows into one of two queues.
+#[test]
+fn a_new_hash_drops_what_a_queue_has_no_room_for() {
+    let values = [
+        ("limit_packets", Value::Int(1000)),
+        ("flows", Value::Int(2)),
+        ("depth", Value::Int(20)),
+        ("queues", word("hashed")),
+        ("quantum_bytes", Value::Int(1514)),
+        ("perturb_ns", Value::Int(1_000_000_000)),
+    ];
+    let mut store = Keeper::new(&chosen("sfq", &values), place());
+    let mut fates = Fates::default();
+    let (mut came, mut left) = (0, 0);
+    for second in 0..20 {
+        let before = fates.dropped.len();
+        // The first packet of a second meets the new hash.
+        for _ in 0..10 {
+            for flow in 0..4 {
+                put(&mut store, Time::from_secs(second), flow, 1000, &mut fates);
+                came += 1;
+            }
+        }
+        let waiting = store.waiting();
+        assert!(waiting.len() <= 40, "{} packets after {second} s", waiting.len());
+        assert_eq!(came, left + waiting.len() + fates.dropped.len());
+        let full = |(_, reason): &(Held, i32)| *reason == drop_reason::QUEUE_FULL;
+        assert!(fates.dropped.iter().skip(before).all(full));
+        for _ in 0..5 {
+            left += usize::from(store.dequeue(Time::from_secs(second), &mut fates).is_some());
+        }
+    }
+    // Nothing is counted that is not there.
+    while store.dequeue(Time::from_secs(20), &mut fates).is_some() {
+        left += 1;
+    }
+    assert_eq!(came, left + fates.dropped.len());
+}
+
+/// The bucket that Linux finds first loses, whichever flow was there first.
+#[test]
+fn fq_codel_takes_from_the_first_bucket_of_equally_long_ones() {
+    let values = [
+        ("limit_packets", Value::Int(8)),
+        ("flows", Value::Int(1024)),
+        ("queues", word("hashed")),
+        ("quantum_bytes", Value::Int(1514)),
+        ("batch", Value::Int(1)),
+        ("backlog", word("queue")),
+        ("target_ns", Value::Int(5_000_000)),
+        ("interval_ns", Value::Int(100_000_000)),
+        ("mtu_bytes", Value::Int(1500)),
+        ("ecn", Value::Flag(false)),
+        ("square_root", word("exact")),
+        ("above", word("at-interval")),
+        ("after_mark", word("scheduled")),
+    ];
+    let chosen = chosen("fq-codel", &values);
+    let mut buckets = buckets::Buckets::new(&chosen, &mut place().stream);
+    let mut lanes: Vec<()> = Vec::new();
+    let mut order: Vec<(u32, u32)> = (0..9)
+        .map(|flow| {
+            let lane = buckets.lane_of(flow, &mut lanes);
+            (buckets.hashed(lane).expect("a hash"), flow)
+        })
+        .collect();
+    order.sort_unstable();
+    let mut store = Keeper::new(&chosen, place());
+    let mut fates = Fates::default();
+    (0..9).for_each(|flow| put(&mut store, Time::ZERO, flow, 1000, &mut fates));
+    // The next one in the place of each that is lost: the longest loses its own packet.
+    let lost: Vec<u32> = fates.dropped.iter().map(|(held, _)| held.packet.flow()).collect();
+    assert_eq!(lost, [order[0].1]);
+    let [.., second, _] = order.as_slice() else { panic!("nine flows") };
+    put(&mut store, Time::ZERO, second.1, 1000, &mut fates);
+    assert_eq!(fates.dropped.back().map(|(held, _)| held.packet.flow()), Some(second.1));
+}
+
 /// M/D/1 with two classes, a service of 1.2 ms and loads of 0.3 and 0.4: R = 0.42 ms is left of the packet in
 /// service on average, and the waits are R / (1 - 0.3) = 0.60 and R / (0.7 · 0.3) = 2.00 ms.
 #[test]

@@ -8,6 +8,7 @@ use super::Held;
 use super::buckets::Buckets;
 use super::fifo::Fifo;
 use ackclock_units::param::{Kind, Param};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// How much a queue sends in a turn.
@@ -72,9 +73,16 @@ impl<C: Default> Turns<C> {
         }
     }
 
-    /// The queue with most bytes, which loses packets by `take`.
-    pub fn shorten(&mut self, take: impl FnOnce(&mut Lane<C>)) {
-        let Some(lane) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
+    /// The queue with most bytes, which loses packets by `take`. Of several that of the first bucket, as Linux searches for it;
+    /// by number this would always be the first flow, so there it is the one whose turn comes first.
+    pub fn shorten(&mut self, buckets: &Buckets, take: impl FnOnce(&mut Lane<C>)) {
+        let by_turn = self.fresh.iter().chain(&self.old).copied().zip(0_u32..);
+        let longest = by_turn.max_by_key(|(index, turn)| {
+            let bytes = self.lanes[*index as usize].fifo.bytes();
+            (bytes, Reverse(buckets.hashed(*index).unwrap_or(*turn)))
+        });
+        let Some((index, _)) = longest else { return };
+        let lane = &mut self.lanes[index as usize];
         let before = (lane.fifo.packets(), lane.fifo.bytes());
         take(lane);
         self.packets -= before.0 - lane.fifo.packets();
