@@ -578,3 +578,25 @@ fn a_limit_in_bytes_holds_after_every_packet() {
         assert_eq!((bytes, bench.fates.dropped.len()), (3900, 2), "{kind}");
     }
 }
+
+/// A wait of 50 ms is too long at 10 Mbit/s, but not at 100 kbit/s, where four packets take 480 ms.
+#[test]
+fn cobalt_goes_by_the_rate_that_the_link_has_now() {
+    let signals = |rate: Option<u64>| {
+        let mut discipline = discipline(&json!({"kind": "cobalt"}));
+        if let Some(rate) = rate {
+            discipline.set_rate(rate);
+        }
+        let Discipline::Store(store) = discipline else { panic!("it keeps packets") };
+        let mut bench = Bench { store, fates: Fates::default(), id: 0 };
+        for step in 0..2000 {
+            bench.put(us(1000 * step), packet(0, 1500));
+            if step >= 50 {
+                bench.take(us(1000 * step));
+            }
+        }
+        bench.fates.dropped.len()
+    };
+    assert!(signals(None) > 3);
+    assert_eq!(signals(Some(100_000)), 0);
+}

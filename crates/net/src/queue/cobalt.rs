@@ -84,12 +84,12 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub fn new(chosen: &Chosen, rate_bps: u64) -> Self {
-        let bits = 8 * chosen.int("mtu_bytes");
+    /// Those of a queue whose packets take no time.
+    pub fn new(chosen: &Chosen) -> Self {
         Self {
             target: Time::from_ns(chosen.int("target_ns")),
             interval: Time::from_ns(chosen.int("interval_ns")),
-            packet_time: Time::from_ns(bits * 1_000_000_000 / rate_bps.max(1)),
+            packet_time: Time::ZERO,
             ecn: chosen.flag("ecn"),
             increment: chosen.real("blue_increment"),
             decrement: chosen.real("blue_decrement"),
@@ -257,6 +257,7 @@ impl Control {
 #[derive(Debug, Clone)]
 pub struct Cobalt {
     limit: Limit,
+    mtu_bytes: u64,
     rules: Rules,
     control: Control,
     fifo: Fifo,
@@ -265,13 +266,16 @@ pub struct Cobalt {
 
 impl Cobalt {
     pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
-        Self {
+        let mut cobalt = Self {
             limit: Limit::new(chosen),
-            rules: Rules::new(chosen, place.rate_bps),
+            mtu_bytes: chosen.int("mtu_bytes"),
+            rules: Rules::new(chosen),
             control: Control::default(),
             fifo: Fifo::default(),
             stream: place.stream,
-        }
+        };
+        cobalt.set_rate(place.rate_bps);
+        cobalt
     }
 }
 
@@ -293,6 +297,11 @@ impl Store for Cobalt {
         sent
     }
 
+    fn set_rate(&mut self, rate_bps: u64) {
+        let bits = 8 * self.mtu_bytes;
+        self.rules.packet_time = Time::from_ns(bits * 1_000_000_000 / rate_bps.max(1));
+    }
+
     fn waiting(&self) -> Vec<Held> {
         self.fifo.iter().collect()
     }
@@ -306,6 +315,7 @@ mod tests {
     fn cobalt() -> Cobalt {
         Cobalt {
             limit: Limit::new(&Chosen { kind: "cobalt".into(), values: Vec::new() }),
+            mtu_bytes: 0,
             rules: Rules {
                 target: Time::from_ms(5),
                 interval: Time::from_ms(100),

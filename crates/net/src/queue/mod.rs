@@ -120,6 +120,8 @@ pub trait Store {
     fn ready_at(&self) -> Option<Time> {
         None
     }
+    /// The rate of the wire has changed.
+    fn set_rate(&mut self, _rate_bps: u64) {}
     /// The packets that wait, for the end of a run.
     fn waiting(&self) -> Vec<Held>;
 }
@@ -149,6 +151,7 @@ registry! {
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
     fn ready_at(&self) -> Option<Time>;
+    fn set_rate(&mut self, rate_bps: u64);
     fn waiting(&self) -> Vec<Held>;
 }
 
@@ -187,8 +190,9 @@ impl Discipline {
 
     /// The rate of the wire has changed.
     pub fn set_rate(&mut self, rate_bps: u64) {
-        if let Self::OnArrival(gate) = self {
-            gate.set_rate(rate_bps);
+        match self {
+            Self::OnArrival(gate) => gate.set_rate(rate_bps),
+            Self::Store(store) => store.set_rate(rate_bps),
         }
     }
 }
