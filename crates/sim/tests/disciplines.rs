@@ -334,6 +334,27 @@ fn each_rule_of_red_changes_the_drops_the_way_it_should() {
     }
 }
 
+/// ns-2 and ns-3 note the first packet only where it may be dropped early, not where all are dropped.
+#[test]
+fn with_first_passed_red_passes_the_first_packet_after_forced_drops() {
+    let mut gate = red(json!({
+        "weight": 1, "max_p": 1, "gentle": false, "first": "passed", "short_queue": "passed",
+    }));
+    let (early, forced) = (drop_reason::EARLY, drop_reason::FORCED);
+    let mut verdicts = |queues: &[u32]| -> Vec<Verdict> {
+        queues
+            .iter()
+            .map(|waiting| ask(&mut gate, Time::ZERO, &packet(0, 1000), *waiting))
+            .collect()
+    };
+    // p_b is 0.9 at 14, so that the second packet is sure to be dropped.
+    let drop = Verdict::Drop;
+    assert_eq!(verdicts(&[20, 14, 14]), [drop(forced), Verdict::Take, drop(early)]);
+    // It was not the first one before these forced drops, nor is it after them; it is after a short queue.
+    assert_eq!(verdicts(&[20, 14]), [drop(forced), drop(early)]);
+    assert_eq!(verdicts(&[0, 20, 14]), [Verdict::Take, drop(forced), Verdict::Take]);
+}
+
 #[test]
 fn red_marks_up_to_its_limit_and_drops_above() {
     let mark = Verdict::Mark(drop_reason::EARLY);

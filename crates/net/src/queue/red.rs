@@ -206,7 +206,7 @@ pub struct Red {
     /// Packets, and their bytes, since the last one that was dropped early; -1 packets below `min`.
     count: i64,
     count_bytes: f64,
-    /// The average was above `min` at the last arrival.
+    /// A packet has found the average between the thresholds since it was below `min`.
     above: bool,
     /// Linux: the number that decides about the next gap.
     gap: f64,
@@ -342,7 +342,6 @@ impl OnArrival for Red {
         let size = f64::from(arrival.packet.size());
         let capable = self.ecn && arrival.packet.is_ecn_capable();
         let zone = self.zone(arrival);
-        let first = !std::mem::replace(&mut self.above, !matches!(zone, Zone::Below));
         self.count += 1;
         self.count_bytes += size;
         let mut verdict = Verdict::Take;
@@ -350,8 +349,11 @@ impl OnArrival for Red {
             Zone::Below => {
                 self.count = -1;
                 self.count_bytes = 0.0;
+                self.above = false;
             }
-            Zone::Early(_) if first && self.passes_first => {
+            // One after packets that were all dropped, with the average above `max`, can be the first, too.
+            Zone::Early(_) if self.passes_first && !self.above => {
+                self.above = true;
                 self.count = 1;
                 self.count_bytes = size;
             }
