@@ -105,6 +105,30 @@ def test_a_bucket_that_holds_no_packet_is_warned_of(kind):
     assert problem.message.startswith("no packet ever fits: data packets of flow `F` have 1500 B")
 
 
+@pytest.mark.parametrize(
+    ("queue", "key"),
+    [
+        ({"kind": "tbf", "rate": "1 Mbps", "burst": "1000 B"}, "burst"),
+        ({"kind": "policer", "rate": "1 Mbps", "burst": "1000 B"}, "burst"),
+        ({"limit": "1000 B"}, "limit"),
+    ],
+)
+def test_where_only_small_packets_of_a_flow_fit_it_is_said_so(queue, key):
+    writes = [{"at": f"{at} ms", "size": size} for at, size in [(1, "1500 B"), (2, "100 B")]]
+    flow = {"udp": {"source": {"kind": "schedule", "writes": writes}}}
+    scenario = Scenario.from_dict(document(flow, {"forward": {"queue": queue}}))
+    (problem,) = scenario.warnings
+    assert problem.path.endswith(f"queue.{key}")
+    assert problem.message.startswith("some packets never fit: packets of flow `F` have up to 1500")
+    large = {"udp": {"source": {"kind": "schedule", "writes": writes[:1]}}}
+    if key == "limit":
+        with pytest.raises(ScenarioError, match="no packet ever fits: packets of flow `F` have"):
+            Scenario.from_dict(document(large, {"forward": {"queue": queue}}))
+    else:
+        (problem,) = Scenario.from_dict(document(large, {"forward": {"queue": queue}})).warnings
+        assert problem.message.startswith("no packet ever fits: packets of flow `F` have 1500 B")
+
+
 ZERO = {"kind": "fixed", "mean": "0 s"}
 FAST = {"sender": "classic", "recovery": "newreno", "segment": "536 B"}
 

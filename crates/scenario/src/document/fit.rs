@@ -2,8 +2,9 @@
 //! that takes any time.
 //!
 //! A queue that can never hold a packet makes a flow wait for ever. It is an error where the packets
-//! have no other way, and a warning where routing may or may not lead them there. A round trip that
-//! takes less than the resolution of time would let a flow send for ever at one moment.
+//! have no other way, and a warning where routing may or may not lead them there, or where smaller
+//! ones of the flow fit. A round trip that takes less than the resolution of time would let a flow
+//! send for ever at one moment.
 
 use super::network::Network;
 use super::problems::{Fault, Path, Problems};
@@ -24,6 +25,19 @@ struct Stream {
     what: &'static str,
     from: usize,
     to: usize,
+    /// Size of the smallest packets that are sent with them.
+    smallest: u64,
+}
+
+/// How sure it is that packets of a size do not pass a link, and what that means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blocked {
+    /// No packet passes.
+    All,
+    /// Smaller ones do.
+    Large,
+    /// They do not if they are led over this link.
+    Here,
 }
 
 /// Checks all flows, and the routers' own packets.
@@ -51,8 +65,8 @@ pub(super) fn check(
 struct Checker<'s, 'p> {
     scenario: &'s Scenario,
     network: &'s Network,
-    /// Links and directions that were reported.
-    reported: BTreeSet<(usize, usize)>,
+    /// Links and directions that were reported, and whether as an error.
+    reported: BTreeSet<(usize, usize, bool)>,
     problems: &'p mut Problems,
     warnings: &'p mut Problems,
 }
@@ -71,7 +85,7 @@ impl Checker<'_, '_> {
             if let [Node::Router(_), Node::Router(_)] = link.ends {
                 for side in 0..2 {
                     if !self.takes(index, side, size) {
-                        self.report(index, side, size, "the routers' packets", true);
+                        self.report(index, side, size, "the routers' packets", Blocked::All);
                     }
                 }
             }
@@ -84,7 +98,7 @@ impl Checker<'_, '_> {
             let [Node::Router(_), Node::Router(_)] = link.ends else { continue };
             for side in 0..2 {
                 let kind = self.side(index, side).queue.kind.clone();
-                if Queue::keeps_packets(&kind) && self.reported.insert((index, side)) {
+                if Queue::keeps_packets(&kind) && self.reported.insert((index, side, true)) {
                     let fault = Fault::new(format!("`{kind}` may drop the routers' packets"))
                         .allowed("a queue that decides on arrival (`droptail`, `red`, `threshold`) with `control: exempt`")
                         .hint("or `control: queued` in `routing`");
@@ -165,7 +179,10 @@ impl Checker<'_, '_> {
                 None => (self.last_closed(stream, &closed), 0),
             };
             let id = &self.scenario.flows[stream.flow].id;
-            self.report(link, side, size, &format!("{} of flow `{id}`", stream.what), true);
+            let what = format!("{} of flow `{id}`", stream.what);
+            let smaller_pass = self.takes(link, side, stream.smallest);
+            let blocked = if smaller_pass { Blocked::Large } else { Blocked::All };
+            self.report(link, side, size, &what, blocked);
         }
         if used {
             for &link in &narrow {
@@ -173,7 +190,7 @@ impl Checker<'_, '_> {
                 let inner = matches!(ends, [Node::Router(_), Node::Router(_)]);
                 for side in (0..2).filter(|_| inner) {
                     if !self.takes(link, side, size) {
-                        self.report(link, side, size, streams[0].what, false);
+                        self.report(link, side, size, streams[0].what, Blocked::Here);
                     }
                 }
             }
@@ -239,14 +256,17 @@ impl Checker<'_, '_> {
         has_room && bucket(chosen).is_none_or(|burst| burst >= size)
     }
 
-    fn report(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
+    fn report(&mut self, link: usize, side: usize, size: u64, what: &str, blocked: Blocked) {
         let same = self.side(link, 0).queue == self.side(link, 1).queue;
         let side = if same { 0 } else { side };
-        if !self.reported.insert((link, side)) {
+        let burst = too_small_bucket(&self.side(link, side).queue, size);
+        // What a bucket does not hold may be what a scenario is about.
+        let is_error = blocked == Blocked::All && burst.is_none();
+        let known = self.reported.contains(&(link, side, true));
+        if known || !self.reported.insert((link, side, is_error)) {
             return;
         }
         let chosen = &self.side(link, side).queue;
-        let burst = too_small_bucket(chosen, size);
         let limit = match (
             burst.or(chosen.optional_int("limit_bytes")),
             chosen.optional_int("limit_packets"),
@@ -255,10 +275,14 @@ impl Checker<'_, '_> {
             (None, packets) => Quantity::Packets(packets.unwrap_or(0)),
         };
         let size = Quantity::Size(size);
-        let message = if sure {
-            format!("no packet ever fits: {what} have {size}")
-        } else {
-            format!("no packet of {size} ever fits: {what} that are led over this link are lost")
+        let message = match blocked {
+            Blocked::All => format!("no packet ever fits: {what} have {size}"),
+            Blocked::Large => format!("some packets never fit: {what} have up to {size}"),
+            Blocked::Here => {
+                format!(
+                    "no packet of {size} ever fits: {what} that are led over this link are lost"
+                )
+            }
         };
         let strict =
             chosen.find("admission").is_some_and(|rule| *rule == Setting::Word("strict".into()));
@@ -272,8 +296,7 @@ impl Checker<'_, '_> {
         let path = Path::default().key("links").index(link);
         let path = if side == 1 { path.key("backward") } else { path };
         let path = path.key("queue").key(if burst.is_some() { "burst" } else { "limit" });
-        // What a bucket does not hold may be what a scenario is about.
-        let list = if sure && burst.is_none() { &mut *self.problems } else { &mut *self.warnings };
+        let list = if is_error { &mut *self.problems } else { &mut *self.warnings };
         list.add(&path, &Value::from(limit.to_string()), Fault::new(message).hint(hint));
     }
 }
@@ -292,20 +315,23 @@ fn too_small_bucket(chosen: &Chosen, size: u64) -> Option<u64> {
 fn streams(scenario: &Scenario) -> BTreeMap<u64, Vec<Stream>> {
     let mut streams: BTreeMap<u64, Vec<Stream>> = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let mut add = |size: u64, what, from, to| {
-            streams.entry(size).or_default().push(Stream { flow: index, what, from, to });
+        let mut add = |size: u64, smallest: u64, what, from, to| {
+            let stream = Stream { flow: index, what, from, to, smallest };
+            streams.entry(size).or_default().push(stream);
         };
         match &flow.transport {
             Transport::Tcp(tcp) => {
-                add(tcp.segment_bytes + tcp.header_bytes, "data packets", flow.from, flow.to);
-                add(tcp.ack_bytes, "ACKs", flow.to, flow.from);
+                let size = tcp.segment_bytes + tcp.header_bytes;
+                add(size, size, "data packets", flow.from, flow.to);
+                add(tcp.ack_bytes, tcp.ack_bytes, "ACKs", flow.to, flow.from);
             }
             Transport::Udp { source, .. } => {
                 let mut sizes = write_sizes(source);
                 sizes.sort_unstable();
                 sizes.dedup();
+                let smallest = sizes.first().copied().unwrap_or(0);
                 for size in sizes {
-                    add(size, "packets", flow.from, flow.to);
+                    add(size, smallest, "packets", flow.from, flow.to);
                 }
             }
         }
