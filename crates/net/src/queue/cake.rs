@@ -25,6 +25,7 @@ use super::buckets::QUEUES;
 use super::cobalt::{Control, Rules};
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
+use super::shaper::Shaper;
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_engine::random::mix;
@@ -147,43 +148,6 @@ struct Lane {
     hosts: [u32; 2],
 }
 
-/// A clock that says when the next packet may leave.
-#[derive(Debug, Clone)]
-struct Shaper {
-    rate_bps: u64,
-    overhead: u64,
-    least_size: u64,
-    framing: Framing,
-    next: Time,
-    /// Billionths of a bit that the clock has not counted yet.
-    rest: u128,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Framing {
-    None,
-    Atm,
-    Ptm,
-}
-
-impl Shaper {
-    fn wire_size(&self, bytes: u64) -> u64 {
-        let bytes = (bytes + self.overhead).max(self.least_size);
-        match self.framing {
-            Framing::None => bytes,
-            Framing::Atm => bytes.div_ceil(48) * 53,
-            Framing::Ptm => bytes + bytes.div_ceil(64),
-        }
-    }
-
-    fn advance(&mut self, bytes: u64) {
-        let bits = u128::from(8 * self.wire_size(bytes)) * 1_000_000_000 + self.rest;
-        let rate = u128::from(self.rate_bps);
-        self.rest = bits % rate;
-        self.next += Time::from_ns((bits / rate) as u64);
-    }
-}
-
 /// Queues, their order, shaper and limits.
 #[derive(Debug, Clone)]
 pub struct Cake {
@@ -245,18 +209,7 @@ impl Cake {
                 decrement: BLUE[1],
             },
             quantum: rate.map_or(MTU, |rate| by_rate(rate).clamp(LEAST_QUANTUM, MTU)),
-            shaper: rate.map(|rate_bps| Shaper {
-                rate_bps,
-                overhead: chosen.int("overhead_bytes"),
-                least_size: chosen.int("least_size_bytes"),
-                framing: match chosen.word("framing") {
-                    "atm" => Framing::Atm,
-                    "ptm" => Framing::Ptm,
-                    _ => Framing::None,
-                },
-                next: Time::ZERO,
-                rest: 0,
-            }),
+            shaper: rate.map(|rate_bps| Shaper::new(chosen, rate_bps)),
             isolates: [senders, receivers],
             hosts: place.hosts,
             bulk: [vec![0; count], vec![0; count]],
@@ -400,9 +353,8 @@ impl Store for Cake {
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
         if self.packets == 0
             && let Some(shaper) = &mut self.shaper
-            && shaper.next < now
         {
-            (shaper.next, shaper.rest) = (now, 0);
+            shaper.wake(now);
         }
         let size = held.size();
         let hosts = self.hosts_of(&held);
@@ -465,7 +417,7 @@ impl Store for Cake {
     }
 
     fn ready_at(&self) -> Option<Time> {
-        self.shaper.as_ref().filter(|_| self.packets > 0).map(|shaper| shaper.next)
+        self.shaper.as_ref().filter(|_| self.packets > 0).map(Shaper::next)
     }
 
     fn waiting(&self) -> Vec<Held> {
@@ -559,22 +511,6 @@ mod tests {
         put(&mut queue, late, 0, 1000);
         assert!(queue.dequeue(late, &mut fates).is_some());
         assert_eq!(queue.ready_at(), Some(late + Time::from_ns(1_142_857)));
-    }
-
-    #[test]
-    fn what_a_packet_takes_on_the_wire() {
-        let shaper = |framing| Shaper {
-            rate_bps: 1,
-            overhead: 8,
-            least_size: 60,
-            framing,
-            next: Time::ZERO,
-            rest: 0,
-        };
-        let sizes = |framing| [40, 1500].map(|bytes| shaper(framing).wire_size(bytes));
-        assert_eq!(sizes(Framing::None), [60, 1508]);
-        assert_eq!(sizes(Framing::Atm), [106, 1696]);
-        assert_eq!(sizes(Framing::Ptm), [61, 1532]);
     }
 
     #[test]

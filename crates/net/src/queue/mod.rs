@@ -40,6 +40,8 @@ mod python;
 mod random_drop;
 mod red;
 mod sfq;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod shaper;
 mod tbf;
 mod threshold;
 mod turns;
