@@ -124,6 +124,11 @@ def test_where_only_small_packets_of_a_flow_fit_it_is_said_so(queue, key):
     if key == "limit":
         with pytest.raises(ScenarioError, match="no packet ever fits: packets of flow `F` have"):
             Scenario.from_dict(document(large, {"forward": {"queue": queue}}))
+        # A warning of one flow does not hide that another one never gets through.
+        data = document(flow, {"forward": {"queue": queue}})
+        data["flows"].append({"id": "G", "from": "A", "to": "B", "send": "1 MB"})
+        with pytest.raises(ScenarioError, match="no packet ever fits: data packets of flow `G`"):
+            Scenario.from_dict(data)
     else:
         (problem,) = Scenario.from_dict(document(large, {"forward": {"queue": queue}})).warnings
         assert problem.message.startswith("no packet ever fits: packets of flow `F` have 1500 B")
