@@ -296,6 +296,23 @@ def test_an_aggregate_has_a_file_of_its_own(delays, tmp_path):
     assert file.name == "sweep-lines-completion_s-p95.svg"
 
 
+@pytest.mark.parametrize("nothing", [0.0, None])
+def test_a_flow_that_never_started_has_no_bar_and_no_share(nothing):
+    made = sweep([("a", 1, 0, [2e5, 4e5, 0.0]), ("b", 1, 0, [2e5, 4e5, 0.0])])
+    flows = made.table["flows"].to_pylist()
+    for entry in flows:
+        entry[2] |= {"start_s": 10.0, "goodput_bps": nothing}
+    made = SweepResults(
+        made.table.set_column(made.table.column_names.index("flows"), "flows", pa.array(flows)),
+        *("lab", ["cc", "queue"], 2, None),
+    )
+    for panel in figure_of_sweep(made, "fairness").axes:
+        assert [bar.get_height() for bar in panel.patches] == pytest.approx([200, 400])
+        (share,) = [line for line in panel.lines if line.get_linestyle() != "-"]
+        assert share.get_ydata()[0] == pytest.approx(300)
+        assert panel.texts[0].get_text() == "Jain's index of these 2 of 3 flows 1.000"
+
+
 def test_fairness_of_cells_has_a_bar_for_each_flow(grid):
     panels = figure_of_sweep(grid, "fairness").axes
     assert len(panels) == 6

@@ -180,6 +180,17 @@ def test_convergence_is_the_end_of_the_first_even_time():
     assert metrics.even_after(shares, 1.0, 5.5) is None
 
 
+def test_a_flow_that_never_started_has_no_harm(ackclock):
+    document = ("--set", "flows.bbr.start=5 s", "--set", "stop.at_latest=1 s")
+    done = ackclock("table", "teach/cubic-bbr", *document, "--what", "harm", "--json")
+    rows = {row["flow"]: row for row in json.loads(done.out)["rows"]}
+    assert rows["cubic"]["goodput_bps_harm"] == 0
+    assert not {name for name, value in rows["bbr"].items() if value is not None} - {
+        "flow",
+        "label",
+    }
+
+
 def test_harm_is_measured_against_each_flow_alone(ackclock):
     short = ("--set", "stop.at_latest=20 s")
     done = ackclock("table", "teach/cubic-bbr", *short, "--what", "harm", "--json")

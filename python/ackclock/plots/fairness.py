@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -77,16 +78,20 @@ def draw_sweep(view: SweepView) -> Figure:
         raise PlotError("each panel has a bar for each flow: 'flow' cannot be one of its facets")
     axes = [*facets, *view.left(*facets, "flow")]
     table = view.flows()
+    every, begun = table, view.begun(table)
+    table = table.take(np.flatnonzero(begun)) if begun.any() else table
     found = groups(table, [*axes, "flow"], "goodput_bps", replicated=not view.sampled)
     # Jain's index of a run is that of all its flows.
     whole = [] if "flow" in view.wanted else groups(view.runs, axes, "fairness_jain")
     means = {group.key: group.value for group in whole}
+    there = groups(every, [*axes, "flow"], "goodput_bps")
     panels: list[Bars] = []
     for cell in view.cells(axes):
         mine = {g.key[-1]: g for g in found if g.key[:-1] == cell and g.value is not None}
         goodputs = {name: group.value or 0.0 for name, group in mine.items()}
         intervals = {name: group.interval for name, group in mine.items() if group.interval}
-        panels.append(Bars(goodputs, means.get(cell), intervals))
+        left_out = sum(group.key[:-1] == cell for group in there) - len(goodputs)
+        panels.append(Bars(goodputs, means.get(cell), intervals, left_out))
     names = list(dict.fromkeys(table.values("flow")))
     height = 48.0 if len(panels) == 1 else 26.0
     page = view.page(_TITLE, axes, _most(view.width_mm, panels), height, **_SIZES)

@@ -103,6 +103,14 @@ class SweepView:
         """The flows of all runs."""
         return of_sweep(self._sweep, "flows", list(self._sweep.axes)).where(self.wanted)
 
+    def begun(self, flows: ResultTable) -> np.ndarray:
+        """Which of these flows their runs started, as far as is known."""
+        if not {"key", "start_s"} <= {*flows.names} or "end_s" not in self.runs.names:
+            return np.ones(len(flows), np.bool_)
+        ends = dict(zip(self.runs.values("key"), self.runs.numbers("end_s"), strict=True))
+        end_s = np.array([ends[key] for key in flows.values("key")], np.float64)
+        return ~(flows.numbers("start_s") >= end_s)
+
     @property
     def varied(self) -> list[str]:
         """The axes with more than one value among the runs shown."""

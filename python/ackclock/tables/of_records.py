@@ -275,8 +275,11 @@ def _delays(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
 def _harm(results: Recorded, alone: Callable[[Recorded, str], Mapping[str, Any]]) -> Rows:
     rows: Rows = []
     for name, beside in results.summary["flows"].items():
-        solo = alone(results, name)["flows"][name]
         row = {"flow": name, "label": beside["label"]}
+        if beside["start_s"] >= results.summary["end_s"]:
+            rows.append(row)  # nobody can harm what the run did not start
+            continue
+        solo = alone(results, name)["flows"][name]
         for word, read, more in _FIGURES:
             own, other = read(solo), read(beside)
             if own is not None and other is not None:
