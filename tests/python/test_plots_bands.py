@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock.metrics import step_mean
-from ackclock.metrics.carried import windowed_link_rates
+from ackclock.metrics.carried import windowed_link_rates, windowed_rule_rates
 from ackclock.plots import bands
 
 
@@ -94,6 +94,17 @@ def test_a_link_that_never_pauses_shows_its_rate_in_every_window():
     starts = np.arange(50) * 0.12
     _, rates = windowed_link_rates(starts, np.full(50, 1500), 100_000, 0.0, 6.0, 0.1)
     assert rates == pytest.approx(np.full(60, 100_000))
+
+
+def test_a_transmission_continues_at_the_new_rate_of_a_rule():
+    # 1000 bit/s until 1 s, then 100 bit/s: of 1500 bits that begin at 0 s, 500 take 5 s more.
+    def offered(time_s):
+        return np.where(time_s < 1, 1000 * time_s, 1000 + 100 * (time_s - 1))
+
+    edges, rates = windowed_rule_rates([0.0, 8.0], [187.5, 12.5], offered, 0.0, 10.0, 2.0)
+    assert edges.tolist() == [0, 2, 4, 6, 8, 10]
+    assert rates.tolist() == pytest.approx([550, 100, 100, 0, 50], abs=1e-6)
+    assert windowed_rule_rates([], [], offered, 0.0, 1.0, 0.5)[1].tolist() == [0.0, 0.0]
 
 
 def test_link_rates_carry_all_bits_and_pause_when_the_link_does():

@@ -48,14 +48,53 @@ def test_the_capacity_follows_the_changes_of_a_link():
     assert list(capacity.get_ydata()) == [10, 5, 0, 5, 5]
 
 
-def test_a_rate_that_follows_a_rule_has_no_line_of_its_mean():
-    run = changing()
-    for link in run.model["links"]:
-        for way in ("forward", "backward"):
-            link[way]["rate"] = {"kind": "mahimahi", "opportunities": [1, 2]}
-    figure = plots.figure(run, "link-rate")
-    assert not lines(panels(figure)["Link rate"], palette.FAINT_INK)
-    assert "Not drawn: the capacity of L1, which varies by a rule." in words(figure)
+def by_a_rule(rule, ends_ms):
+    """Packets of 1504 bytes over a link whose rate follows a rule, by when each is sent."""
+    link = made.link("L1", "H1", "H2", 10**7) | {
+        "changes": [{"at_ns": 10**9, "direction": "both", "delay_ns": 30 * 10**6}]
+    }
+    for way in ("forward", "backward"):
+        link[way]["rate"] = rule
+    maker = made.Maker(made.model(["H1", "H2"], [], [link], [made.tcp_flow("F1", "H1", "H2", 0.0)]))
+    maker.transmissions("L1", np.array([0, *ends_ms[:-1]]) * 1e-3, 1504)
+    return maker.run(2.0, path={"F1": ["L1"]})
+
+
+def test_the_steps_of_a_table_are_the_states_of_a_link():
+    rates = [{"at_ns": 0, "rate_bps": 10**7}, {"at_ns": 4 * 10**8, "rate_bps": 0}]
+    run = by_a_rule({"kind": "table", "steps": rates, "repeat_ns": 8 * 10**8}, [400, 1200])
+    (lane,) = View(run).lanes
+    found = [(round(s.time_s, 9), s.rate_bps, s.delay_ns) for s in lane.states]
+    early, late = 10_000_000, 30_000_000
+    assert found == [
+        *[(0, 10**7, early), (0.4, 0, early), (0.8, 10**7, early)],
+        *[(1.0, 10**7, late), (1.2, 0, late), (1.6, 10**7, late)],
+    ]
+    (capacity,) = [
+        line
+        for line in lines(panels(plots.figure(run, "link-rate"))["Link rate"], palette.FAINT_INK)
+        if len(line.get_xdata()) > 2
+    ]
+    assert [*capacity.get_ydata()] == [10, 0, 10, 10, 0, 10, 10]
+
+
+def test_the_capacity_of_a_trace_is_that_of_its_opportunities():
+    # Round after round, 8 packets in the first half and 2 in the second; a window has 10 ms.
+    trace = [5, 5, 5, 5, 10, 10, 10, 10, 15, 20]
+    full = [ms + base for base in range(0, 2000, 20) for ms in trace]
+    run = by_a_rule({"kind": "mahimahi", "opportunities": trace}, full)
+    view = View(run)
+    (lane,) = view.lanes
+    assert view.window_s == 0.01
+    _, capacity = view.capacity(lane)
+    each = 1504 * 8 / 0.01
+    # An opportunity at the edge of two windows belongs to the one before it.
+    assert capacity.tolist() == pytest.approx([8 * each, 2 * each] * 100)
+    # A link that always sends shows exactly its capacity, also where that changes.
+    assert view.link_rate(lane)[1].tolist() == pytest.approx(capacity.tolist())
+    axes = panels(plots.figure(run, "link-rate"))["Link rate"]
+    (drawn,) = [line for line in lines(axes, palette.FAINT_INK) if len(line.get_xdata()) > 2]
+    assert drawn.get_ydata()[:2] * 1e6 == pytest.approx([8 * each, 2 * each])
 
 
 def test_a_full_link_is_drawn_at_its_capacity_after_a_change_too():

@@ -126,6 +126,34 @@ def test_curves_reach_as_high_and_as_low_as_the_records(page, run):
         assert shown.min() == pytest.approx(rtt.min(), rel=1e-3)
 
 
+def test_the_load_of_a_link_is_of_what_it_could_carry_then(tmp_path):
+    steps = [["0 s", "20 Mbps"], ["1.0003 s", "1 Mbps"]]
+    rate = {"kind": "table", "steps": steps, "repeat": "2 s"}
+    links = [{"id": "L", "between": ["A", "B"], "delay": "10 ms", "forward": {"rate": rate},
+              "backward": {"rate": "20 Mbps"}}]  # fmt: skip
+    source = {"source": {"kind": "cbr", "rate": "40 Mbps"}}
+    run = ackclock.run(
+        ackclock.Scenario.from_dict(
+            {
+                "name": "steps",
+                "hosts": ["A", "B"],
+                "links": links,
+                "flows": [{"id": "F", "from": "A", "to": "B", "udp": source}],
+                "stop": {"when": "time", "at_latest": "3 s"},
+            }
+        )
+    )
+    page = Page(report.write(run, tmp_path / "page.html").read_text(encoding="utf-8"))
+    told = page.document["runs"][0]
+    assert [lane["rate"] for lane in told["lanes"]] == [20_000_000]
+    (capacity,) = told["curves"]["capacity"]
+    (load,) = told["curves"]["load"]
+    offered, sent = page.integers(capacity["bytes"]), page.integers(load["bytes"])
+    assert offered.sum() == pytest.approx((2.0003 * 20e6 + 0.9997 * 1e6) / 8, abs=2)
+    # From the first packet on it is always full, in each window.
+    assert np.abs(offered - sent)[1:].max() <= 1
+
+
 @pytest.mark.slow
 def test_bytes_in_windows_are_those_that_arrived(page, run):
     told = page.document["runs"][0]

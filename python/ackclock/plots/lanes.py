@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from . import quantities
@@ -32,10 +33,10 @@ class State(NamedTuple):
 class Lane(NamedTuple):
     """One transmitter of a link: the whole link if it is half duplex, else one direction of it.
 
-    `states` has an entry for the start of the run and one for each change; `inner` says whether
-    the link joins two routers; `varies` whether its rate follows a rule, so that `states` have
-    the mean. Limits of the buffer are those of the run, also where the scenario has products of
-    rate and delay, or a time.
+    `states` has an entry for the start of the run and one for each change, the steps of a table
+    of rates among them; `inner` says whether the link joins two routers; `traced` whether its rate
+    follows a trace of opportunities, so that `states` have the mean. Limits of the buffer are
+    those of the run, also where the scenario has products of rate and delay, or a time.
     """
 
     link: str
@@ -44,9 +45,18 @@ class Lane(NamedTuple):
     line: LineStyle
     inner: bool
     states: tuple[State, ...]
-    varies: bool
+    traced: bool
     limit_bytes: int | None
     limit_packets: int | None
+
+    @property
+    def way(self) -> str:
+        """The direction by which the model describes it."""
+        return "forward" if self.direction == "both" else self.direction
+
+    def __hash__(self) -> int:
+        # A table of rates may have very many states.
+        return hash((self.link, self.direction))
 
 
 class Interest(NamedTuple):
@@ -68,9 +78,9 @@ class Interest(NamedTuple):
 
 
 def of_link(
-    link: Mapping[str, Any], routers: Iterable[str], summary: Mapping[str, Any]
+    link: Mapping[str, Any], routers: Iterable[str], summary: Mapping[str, Any], end_s: float
 ) -> list[Lane]:
-    """The transmitters of a link of the model, with its part of the summary.
+    """The transmitters of a link of the model, with its part of the summary of a run to `end_s`.
 
     One if it is half duplex, else two.
     """
@@ -88,8 +98,8 @@ def of_link(
             label=label,
             line=line,
             inner=set(link["ends"]).issubset(routers),
-            states=_states(link, way),
-            varies=bool(link[way].get("rate")),
+            states=_states(link, way, end_s),
+            traced=(link[way].get("rate") or {}).get("kind") == "mahimahi",
             **_limits(link[way]["queue"], summary.get(direction, {})),
         )
         for direction, way, label, line in ways
@@ -101,16 +111,33 @@ def _limits(queue: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, i
     return {f"limit_{unit}": found[unit] for unit in _UNITS}
 
 
-def _states(link: Mapping[str, Any], way: str) -> tuple[State, ...]:
-    states = [State(0.0, link[way]["rate_bps"], link[way]["delay_ns"], up=True)]
-    for change in link.get("changes") or ():
-        if change["direction"] in ("both", way):
-            last, word, delay = states[-1], change.get("state"), change.get("delay_ns")
-            rate = change.get("rate_bps") or last.rate_bps
-            delay = last.delay_ns if delay is None else delay
-            up = last.up if word is None else word == "up"
-            states.append(State(change["at_ns"] * 1e-9, rate, delay, up))
+def _states(link: Mapping[str, Any], way: str, end_s: float) -> tuple[State, ...]:
+    steps = list(_steps(link[way].get("rate") or {}, end_s))
+    first = steps.pop(0)["rate_bps"] if steps else link[way]["rate_bps"]
+    states = [State(0.0, first, link[way]["delay_ns"], up=True)]
+    changes = [c for c in link.get("changes") or () if c["direction"] in ("both", way)]
+    for change in heapq.merge(steps, changes, key=itemgetter("at_ns")):
+        last, word = states[-1], change.get("state")
+        rate, delay = change.get("rate_bps"), change.get("delay_ns")
+        rate = last.rate_bps if rate is None else rate
+        delay = last.delay_ns if delay is None else delay
+        up = last.up if word is None else word == "up"
+        states.append(State(change["at_ns"] * 1e-9, rate, delay, up))
     return tuple(states)
+
+
+def _steps(rule: Mapping[str, Any], end_s: float) -> Iterator[Mapping[str, Any]]:
+    """The steps of a table of rates within a run, those of its repetitions among them."""
+    if rule.get("kind") != "table":
+        return
+    base, end_ns = 0, end_s * 1e9
+    while base < end_ns:
+        for step in rule["steps"]:
+            if base + step["at_ns"] < end_ns:
+                yield {"at_ns": base + step["at_ns"], "rate_bps": step["rate_bps"]}
+        if not rule.get("repeat_ns"):
+            return
+        base += rule["repeat_ns"]
 
 
 def change(before: State, after: State, *, binary: bool) -> list[str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from ackclock.arrays import Floats
-from ackclock.errors import listed
-
 from . import draw, palette, quantities
-from .lanes import State
+from .lanes import Lane
 from .panel import Panel
-from .view import View
+from .view import Series, View
 
 _MOST_MOVING_FLOWS = 4
 
@@ -25,31 +22,37 @@ def fill(view: View, panel: Panel) -> None:
     series = {lane: view.link_rate(lane) for lane in view.lanes}
     highest = draw.highest(series)
     # Lines of capacities far above all rates would leave little room for the rates.
-    capacities = {
-        lane.states: values
-        for lane in series
-        if not lane.varies and (values := _capacity(lane.states)).min() <= 1.3 * highest
-    }
-    near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
-    highest = max([highest, *near])
+    near = 1.3 * highest
+    capacities = [
+        (times, values) for times, values in _capacities(view, series) if values.min() <= near
+    ]
+    highest = max([highest, *(values[values <= near].max() for _, values in capacities)])
     panel.title = "Link rate"
     window = quantities.window(view.window_s)
     size = draw.rate_unit(view, panel, highest, f", all packets, {window} bins")
     draw.of_lanes(view, panel, series, draw.windows, size)
-    for states, values in capacities.items():
-        times = np.array([*(state.time_s for state in states), view.end_s])
+    for times, values in capacities:
         panel.level(times, np.append(values, values[-1]) / size, palette.FAINT_INK, zorder=1)
     if capacities:
         panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
-    if varying := dict.fromkeys(lane.link for lane in series if lane.varies):
-        panel.note(f"Not drawn: the capacity of {listed(list(varying))}, which varies by a rule.")
     panel.y_from_zero(highest / size)
     _paths(view, panel)
 
 
-def _capacity(states: Sequence[State]) -> Floats:
-    """Bits per second from each change on; none while the link is down."""
-    return np.array([state.rate_bps * state.up for state in states], np.float64)
+def _capacities(view: View, lanes: Iterable[Lane]) -> list[Series]:
+    """Edges of spans of time and bit/s in them, 0 while a link is down; equal ones once.
+
+    Those of a trace, which are moments, are in the windows of the rates.
+    """
+    found: dict[tuple[bytes, bytes], Series] = {}
+    for lane in lanes:
+        if lane.traced:
+            edges, values = view.capacity(lane)
+        else:
+            edges = np.array([*(state.time_s for state in lane.states), view.end_s])
+            values = np.array([state.rate_bps * state.up for state in lane.states], np.float64)
+        found[edges.tobytes(), values.tobytes()] = edges, values
+    return list(found.values())
 
 
 def _paths(view: View, panel: Panel) -> None:

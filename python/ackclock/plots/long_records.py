@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.arrays import Floats
-from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.condense import SUBJECTS, by_names
 from ackclock.metrics.series import HasPieces
 from ackclock.metrics.windows import window_edges, windowed_rates
@@ -18,7 +18,8 @@ from .errors import PlotError
 Series = tuple[Floats, Floats]
 Names = tuple[tuple[str, str], ...]
 """Columns and the names that rows have in them."""
-RateAt = Callable[[Mapping[str, str], Floats], Floats]
+CarriedIn = Callable[[Mapping[str, str], Floats, NDArray[np.int64], float, float, float], Series]
+"""Edges and rates of the transmissions of a link: its names, their times and sizes, and windows."""
 
 
 class LongRecords:
@@ -50,7 +51,7 @@ class LongRecords:
         among: Iterable[Mapping[str, str]],
         end_s: float,
         width_s: float,
-        rate_bps: RateAt | None = None,
+        carried: CarriedIn | None = None,
     ) -> Series:
         """Rate in windows of time of the rows with these names.
 
@@ -60,11 +61,11 @@ class LongRecords:
                 together.
             end_s: End of the run.
             width_s: Width of a window.
-            rate_bps: Rate of a link at some times, for transmissions, which last.
+            carried: For transmissions, which last.
         """
         key = tuple(wanted.items())
         if key not in self._rates:
-            self._count([wanted, *among], end_s, width_s, rate_bps)
+            self._count([wanted, *among], end_s, width_s, carried)
         return window_edges(0.0, end_s, width_s), self._rates[key]
 
     def _count(
@@ -72,7 +73,7 @@ class LongRecords:
         among: list[Mapping[str, str]],
         end_s: float,
         width_s: float,
-        rate_bps: RateAt | None,
+        carried: CarriedIn | None,
     ) -> None:
         columns = tuple(among[0])
         windows = len(window_edges(0.0, end_s, width_s)) - 1
@@ -84,8 +85,8 @@ class LongRecords:
                 names = dict(zip(columns, own, strict=True))
                 total = sums.get(tuple(names.items()))
                 if total is not None:
-                    rate = rate_bps(names, time_s[rows]) if rate_bps else None
-                    _add(total, time_s[rows], size[rows], end_s, width_s, rate)
+                    own_carried = partial(carried, names) if carried else None
+                    _add(total, time_s[rows], size[rows], end_s, width_s, own_carried)
         self._rates |= sums
 
     def too_long(self) -> PlotError:
@@ -104,18 +105,17 @@ def _add(
     size: NDArray[np.int64],
     end_s: float,
     width_s: float,
-    rate_bps: Floats | None,
+    carried: Callable[[Floats, NDArray[np.int64], float, float, float], Series] | None,
 ) -> None:
     """Add the rates of some rows, in the windows that they reach."""
-    lasts = 0.0 if rate_bps is None else float(size[-1] * 8.0 / rate_bps[-1])
     first = min(int(time_s[0] / width_s), len(total) - 1)
-    last = min(int((time_s[-1] + lasts) / width_s) + 1, len(total))
+    last = min(int(time_s[-1] / width_s) + 1, len(total))
     first, last = max(0, first - 1), max(last, first + 1)
-    span = (first * width_s, last * width_s)
-    if rate_bps is None:
+    if carried is None:
         inside = time_s <= end_s
+        span = (first * width_s, last * width_s)
         _, rates = windowed_rates(time_s[inside], size[inside], *span, width_s)
-    else:
-        _, rates = windowed_link_rates(time_s, size, rate_bps, *span, width_s)
+    else:  # nobody knows how long the last one takes
+        _, rates = carried(time_s, size, first * width_s, len(total) * width_s, width_s)
     count = min(len(rates), len(total) - first)
     total[first : first + count] += rates[:count]

@@ -9,20 +9,23 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.arrays import Floats
 from ackclock.errors import InputError, names_of
 from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_rates
-from ackclock.metrics.carried import windowed_link_rates
+from ackclock.metrics.carried import windowed_link_rates, windowed_rule_rates
 from ackclock.metrics.percentiles import Recorded
 from ackclock.metrics.records import Records
 from ackclock.metrics.series import HasPieces, is_long
+from ackclock.metrics.windows import window_edges
 
 from . import lanes, palette, paths, quantities
+from .capacity import Offered, offered, while_up
 from .errors import PlotError, unknown
 from .lanes import FEW_PACKETS, Interest, Lane
-from .long_records import LongRecords, RateAt
+from .long_records import CarriedIn, LongRecords
 from .options import Options
 from .records import read as read_records
 
@@ -300,7 +303,7 @@ class View:
         return [
             lane
             for link in links
-            for lane in lanes.of_link(link, routers, summaries.get(link["id"], {}))
+            for lane in lanes.of_link(link, routers, summaries.get(link["id"], {}), self.end_s)
         ]
 
     @cached_property
@@ -372,14 +375,34 @@ class View:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""
         lane_of = {(one.link, one.direction): one for one in self.all_lanes}
 
-        def rate_at(names: Mapping[str, str], times: Floats) -> Floats:
-            states = lane_of[names["link"], names["direction"]].states
-            at = np.searchsorted([state.time_s for state in states], times, side="right") - 1
-            return np.array([state.rate_bps for state in states], np.float64)[at]
+        def carried(
+            names: Mapping[str, str], times: Floats, size: NDArray[np.int64], *windows: float
+        ) -> Series:
+            one = lane_of[names["link"], names["direction"]]
+            if self.rule(one):
+                return windowed_rule_rates(times, size, self._offered(one), *windows)
+            # A transmission in progress keeps the rate at which it began.
+            since = [state.time_s for state in one.states]
+            rates = np.array([state.rate_bps for state in one.states], np.float64)
+            at = np.searchsorted(since, times, side="right") - 1
+            return windowed_link_rates(times, size, rates[at], *windows)
 
         among = [{"link": one.link, "direction": one.direction} for one in self.lanes]
         names = {"link": lane.link, "direction": lane.direction}
-        return self._windowed("transmissions", names, among, rate_at)
+        return self._windowed("transmissions", names, among, carried)
+
+    def rule(self, lane: Lane) -> Mapping[str, Any] | None:
+        """The rule that the rate of a transmitter follows; none if it has one rate at a time."""
+        return self._link_of[lane.link][lane.way].get("rate")
+
+    def capacity(self, lane: Lane) -> Series:
+        """What a transmitter could carry in each window: edges in seconds, bit/s; 0 while down."""
+        edges = window_edges(0.0, self.end_s, self.window_s)
+        bits = while_up(self._offered(lane), lane.states, self.end_s)(edges)
+        return self._whole(edges, np.diff(bits) / self.window_s)
+
+    def _offered(self, lane: Lane) -> Offered:
+        return offered(lane.states, self.rule(lane))
 
     def sojourn_s(self, lane: Lane) -> Series:
         """When packets leave a link's buffer, and how long each has waited in it, seconds."""
@@ -501,21 +524,20 @@ class View:
         name: str,
         names: Mapping[str, str],
         among: Sequence[Mapping[str, str]],
-        rate_at: RateAt | None = None,
+        carried: CarriedIn | None = None,
     ) -> Series:
         """Rate of the rows with these names; `among` are those that are drawn beside them.
 
-        With `rate_at`, the rate of links, they are transmissions, which last.
+        With `carried` they are transmissions, which last.
         """
         table, end_s, width_s = self.need(name), self.end_s, self.window_s
         if (long := self.long(name)) is not None:
-            return self._whole(*long.rates(names, among, end_s, width_s, rate_at))
+            return self._whole(*long.rates(names, among, end_s, width_s, carried))
         rows = table.rows(**names)
         times, size = table.plain("time_s")[rows], table.plain("bytes")[rows]
-        if rate_at is None:
+        if carried is None:
             return self._whole(*windowed_rates(times, size, 0.0, end_s, width_s))
-        rates = rate_at(names, times)
-        return self._whole(*windowed_link_rates(times, size, rates, 0.0, end_s, width_s))
+        return self._whole(*carried(names, times, size, 0.0, end_s, width_s))
 
     def _whole(self, edges: Floats, rates: Floats) -> Series:
         """Without a last window that reaches beyond the end of the run: its rate would be low."""

@@ -105,8 +105,8 @@ def _hops(view: View, name: str) -> list[tuple[float, float]]:
     found: list[tuple[float, float]] = []
     for lane in view.all_lanes:
         if len(table.rows(link=lane.link, direction=lane.direction, flow=name, kind="data")):
-            state = lane.states[0]
-            found.append((state.rate_bps, state.delay_ns * 1e-9))
+            rate_bps = view.link(lane.link)[lane.way]["rate_bps"]  # a mean where it follows a rule
+            found.append((rate_bps, lane.states[0].delay_ns * 1e-9))
     return found
 
 

@@ -263,7 +263,7 @@ def _lanes(view: View, lanes: list[Lane]) -> list[dict[str, Any]]:
             "utilization": summary["utilization"],
             "most": summary["queue_packets"]["max"],
             "limit": lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size)),
-            "rates": [[state.time_s, state.rate_bps] for state in lane.states],
+            "rate": lane.states[0].rate_bps,
         }
         found.append(own | {look: of[lane] for look, of in colors.items()})
     return found

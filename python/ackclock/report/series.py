@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ackclock.arrays import Floats
 from ackclock.plots import lanes as lane_rules
 from ackclock.plots import packets, quantities
 from ackclock.plots.errors import PlotError
@@ -111,12 +112,24 @@ def packed(
             for number, (edges, rate) in enumerate(series)
             if len(edges)
         ]
+    # Of the others, one rate says it.
+    curves["capacity"] = [
+        {"of": number, "bytes": pack.integers(np.diff(_capacity(view, lane), prepend=0))}
+        for number, lane in enumerate(lanes)
+        if lane.traced or len(lane.states) > 1
+    ]
     lacking = {
         quantity: table
         for quantity, table in NEEDS.items()
         if not curves.get(quantity) and not view.recorded(table)
     }
     return {"tick": tick, "width": width, "curves": curves, "lacking": lacking}
+
+
+def _capacity(view: View, lane: Lane) -> Floats:
+    """Whole bytes that a transmitter could have carried up to the end of each window."""
+    _, rates = view.capacity(lane)
+    return np.rint(np.cumsum(rates * (view.window_s / 8)))
 
 
 def _known(read: Callable[[], Series]) -> Series:

@@ -30,6 +30,7 @@ const assembled = (about, page) => {
       key: `lane ${lane.id}`,
       dashed: i >= page.links.light.length,
       bytes: bytes(lane.counts, 0, end),
+      capacity: bytes(lane.offered, 0, end),
       curves: queue ? { queue: new Curve(queue.times, queue.values, true, end) } : {},
     };
   });

@@ -13,7 +13,7 @@ const amount = (text) => {
 const bottleneckOf = (outline, run) => {
   if (outline.get(["topology", "bottleneck"])) return ["topology", "bottleneck"];
   const slowest = run?.lanes.reduce((least, lane) =>
-    lane.rates[0][1] < least.rates[0][1] ? lane : least,
+    lane.rate < least.rate ? lane : least,
   );
   const names = Array.from({ length: outline.count(["links"]) }, (_, i) =>
     outline.value(["links", i, "id"]),

@@ -29,10 +29,23 @@ const delayWords = (ns) =>
     [1, "ns"],
   ]);
 
+// The steps of a table of rates within a run, those of its repetitions among them.
+const stepsOf = (rule, end) => {
+  const steps = [];
+  for (let base = 0; base < end * 1e9; base += rule.repeat_ns ?? Infinity) {
+    for (const step of rule.steps) steps.push({ ...step, at_ns: base + step.at_ns });
+  }
+  return steps.map((step) => ({ ...step, direction: "both" }));
+};
+
 // What a direction of a link is like from each time on.
-const statesOf = (link, way) => {
+const statesOf = (link, way, end) => {
   const states = [{ t: 0, rate: link[way].rate_bps, delay: link[way].delay_ns, up: true }];
-  for (const change of link.changes ?? []) {
+  const { rate: rule } = link[way];
+  const steps = rule?.kind === "table" ? stepsOf(rule, end) : [];
+  if (steps.length) states[0].rate = steps.shift().rate_bps;
+  const changes = [...(link.changes ?? []), ...steps];
+  for (const change of changes.sort((one, other) => one.at_ns - other.at_ns)) {
     if (change.direction !== "both" && change.direction !== way) continue;
     const last = states.at(-1);
     states.push({
@@ -45,13 +58,40 @@ const statesOf = (link, way) => {
   return states;
 };
 
+// Bytes that a direction of a link could carry in each window of a run; null for one that never changes.
+const offeredOf = (link, way, states, end) => {
+  const { rate: rule } = link[way];
+  if (states.length < 2 && !rule) return null;
+  const width = windowOf(end);
+  const counts = new Float64Array(Math.max(1, Math.ceil(end / width - 1e-9)));
+  const up = (time) => states.findLast(({ t }) => t <= time).up;
+  if (rule?.kind === "mahimahi") {
+    const round = rule.opportunities.at(-1) / 1000;
+    for (let base = 0; base < end; base += round) {
+      for (const ms of rule.opportunities) {
+        const time = base + ms / 1000;
+        if (time < end && up(time)) counts[Math.floor(time / width)] += 1504;
+      }
+    }
+    return counts;
+  }
+  states.forEach((state, i) => {
+    const until = Math.min(states[i + 1]?.t ?? end, end);
+    for (let at = Math.floor(state.t / width); state.up && at * width < until; at++) {
+      const span = Math.min((at + 1) * width, until) - Math.max(at * width, state.t);
+      if (at < counts.length) counts[at] += (state.rate / 8) * span;
+    }
+  });
+  return counts;
+};
+
 // Every transmitter: the whole link if it is half duplex, else one direction of it.
 const lanesOf = (model, summary) =>
   model.links.flatMap((link, number) => {
     const half = link.duplex === "half";
     return (half ? ["both"] : ["forward", "backward"]).map((direction, place) => {
       const way = half ? "forward" : direction;
-      const states = statesOf(link, way);
+      const states = statesOf(link, way, summary.end_s);
       const figures = summary.links[link.id][direction];
       const { queue_limit: limit, queue_packets: queue, queue_bytes: bytes } = figures;
       const size = Math.max(1, (bytes?.max ?? 0) / Math.max(1, queue?.max ?? 0));
@@ -61,7 +101,8 @@ const lanesOf = (model, summary) =>
         id: `${link.id} ${direction}`,
         label: half ? link.id : `${link.id} → ${link.ends[1 - place]}`,
         states,
-        rates: states.map((state) => [state.t, state.rate]),
+        rate: states[0].rate,
+        offered: offeredOf(link, way, states, summary.end_s),
         utilization: figures.utilization ?? 0,
         most: queue?.max ?? 0,
         mean: queue?.mean ?? 0,

@@ -55,6 +55,9 @@ const makeRun = (about, arrays, page) => {
       );
     }
   }
+  for (const { of, bytes } of curves.capacity) {
+    lanes[of].capacity = new Bytes(integers(arrays, bytes), about.width, 0, about.end);
+  }
   const losses = about.losses.flatMap((entry) => {
     const [times, counts, reasons] = [entry.t, entry.count, entry.reason].map((at) =>
       integers(arrays, at),

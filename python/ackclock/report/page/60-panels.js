@@ -15,16 +15,26 @@ const LEFT = 58;
 const curveOf = (panel, owner, run, view, unit) => {
   if (panel.key === "rate" || panel.key === "load") {
     if (!owner.bytes) return null;
-    const found = owner.bytes.rates(view.bins(run.width), view.from, view.to);
-    const each = (time) => (panel.key === "rate" ? unit.size : rateAt(owner, time) / 100);
-    found.values = found.values.map((value, i) => value / each(found.times[i]));
+    const span = [view.bins(run.width), view.from, view.to];
+    const found = owner.bytes.rates(...span);
+    if (panel.key === "rate") found.values = found.values.map((value) => value / unit.size);
+    else {
+      const capacity = owner.capacity?.rates(...span).values;
+      found.values = found.values.map(
+        (value, i) => 100 * loadOf(value, capacity ? capacity[i] : owner.rate),
+      );
+    }
     return found;
   }
   return owner.curves[panel.key] ?? null;
 };
 
-const rateAt = (lane, time) =>
-  (lane.rates.findLast(([since]) => since <= time) ?? lane.rates[0])[1];
+// At most 1: a packet that is being sent when a link becomes slower keeps the rate at which it began.
+const loadOf = (rate, capacity) => (capacity > 0 ? Math.min(1, rate / capacity) : 0);
+
+// The load of a lane in the window around a time.
+const loadAround = (lane, time, bins) =>
+  loadOf(lane.bytes.around(time, bins), lane.capacity?.around(time, bins) ?? lane.rate);
 
 class Panel {
   constructor(about, columns, view, units, last) {
@@ -264,8 +274,9 @@ class Panel {
 
   valueAt({ owner, run }, time) {
     if (this.key === "rate" || this.key === "load") {
-      const rate = owner.bytes.around(time, this.view.bins(run.width));
-      return this.key === "rate" ? rate / this.scale.size : (100 * rate) / rateAt(owner, time);
+      const bins = this.view.bins(run.width);
+      if (this.key === "load") return 100 * loadAround(owner, time, bins);
+      return owner.bytes.around(time, bins) / this.scale.size;
     }
     return owner.curves[this.key].at(time) / this.scale.size;
   }

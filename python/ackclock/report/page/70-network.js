@@ -147,9 +147,7 @@ class Picture {
   load(way, time) {
     const share = (lane) => {
       if (time === null) return lane.utilization;
-      const bins = this.view.bins(this.run.width);
-      const rate = lane.bytes?.around(time, bins) / rateAt(lane, time);
-      return Number.isFinite(rate) ? rate : 0;
+      return (lane.bytes && loadAround(lane, time, this.view.bins(this.run.width))) || 0;
     };
     return Math.min(1, Math.max(0, ...way.lanes.map(share)));
   }
