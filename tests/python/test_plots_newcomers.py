@@ -114,6 +114,21 @@ def test_changes_and_failures_have_marks_in_all_panels():
     assert "L1 5 Mbps at 4 s, L1 down at 8 s, L1 up and 30 ms at 10 s" in words(figure)
 
 
+def test_the_warm_up_is_shaded_and_only_figures_of_the_run_say_when_they_begin():
+    busy = busy_run()
+    run = made.FakeRun(busy.model, busy.summary | {"warmup_s": 5.0}, busy.tables)
+    figure = plots.figure(run, "link-losses")
+    (shade,) = panels(figure)["Packets lost"].patches
+    assert (shade.get_x(), shade.get_width()) == (0, 5)
+    assert "Grey: the warm-up until 5 s" in words(figure)
+    assert "figures from" not in words(figure)
+    assert "L: 4, 1 after the warm-up" in legend(panels(figure)["Packets lost"])
+    assert "figures from 5 s on" in words(plots.figure(run, "fairness"))
+    later = plots.figure(run, "link-losses", options=Options(from_s=6.0))
+    assert "Grey" not in words(later)
+    assert "L: 1" in legend(panels(later)["Packets lost"])
+
+
 def test_no_line_joins_measurements_over_a_gap():
     axes = panels(plots.figure(changing(), "flow-rtt"))["Round-trip time"]
     (line,) = lines(axes, palette.FLOWS[0])

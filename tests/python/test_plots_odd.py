@@ -62,6 +62,24 @@ def test_the_rate_of_all_flows_is_that_of_all_flows_where_some_are_drawn(forty):
     assert total(["F1", "F2", "F3"]) == pytest.approx(total(None))
 
 
+def test_the_delay_of_a_single_packet_is_drawn():
+    link = {"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms"}
+    ends = {"from": "A", "to": "B"}
+    one = {**ends, "udp": {"source": {"kind": "schedule", "writes": [["0 s", "1 kB"]]}}}
+    two = {**ends, "udp": {"source": {"kind": "cbr", "rate": "100 kbps"}}}
+    scenario = {"hosts": ["A", "B"], "links": [link]}
+    stop = {"stop": {"when": "time", "at_latest": "1 s"}}
+    runs = [
+        run({**scenario, "flows": flows, **stop})
+        for flows in ([{"id": "F1", **one}], [{"id": "F1", **one}, {"id": "F2", **two}])
+    ]
+    alone, both = (plots.figure(found, "delays") for found in runs)
+    assert len(both.axes[0].patches) == 2
+    assert len(both.axes[1].patches) == 1
+    assert len(alone.axes[0].patches) == 1
+    assert "no flow received two data packets" in [text.get_text() for text in alone.findobj(Text)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["delays", "throughput-delay"])
 def test_a_legend_of_very_many_flows_is_short(kind):

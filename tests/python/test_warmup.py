@@ -5,8 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
+from report_runs import Page
 
 import ackclock
+from ackclock import plots, report
 from ackclock.errors import ScenarioError
 from ackclock.metrics.series import cwnd_series, queue_series, rtt_series
 from ackclock.metrics.steps import step_mean
@@ -93,6 +96,26 @@ def test_figures_are_those_of_the_records_since(runs):
     queue = rest.summary["links"]["bottleneck"]["forward"]["queue_packets"]
     assert queue["max"] == lengths[first:].max()
     assert queue["mean"] == pytest.approx(step_mean(times, lengths, WARMUP_S, 10.0))
+
+
+def test_tables_of_a_span_begin_at_the_end_of_the_warmup(runs):
+    whole, rest = runs
+    for what in ("steady", "sharing", "delays"):
+        since = of_records({"": whole}, what, WARMUP_S).rows()
+        assert of_records({"": rest}, what).rows() == since, what
+        assert of_records({"": rest}, what, 0.0).rows() == of_records({"": whole}, what).rows()
+    # What is asked for may lie within the warm-up.
+    assert of_records({"": rest}, "steady", None, 3.0).values("from_s")[0] == 0
+    figure = plots.figure(rest, "delays")
+    assert "from 4 s to 10 s" in " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def test_losses_of_a_report_are_those_of_the_figures(runs, tmp_path):
+    _, rest = runs
+    page = Page(report.write(rest, tmp_path / "page.html").read_text(encoding="utf-8"))
+    lanes = {lane["id"]: lane for lane in page.document["runs"][0]["lanes"]}
+    drops = rest.summary["links"]["bottleneck"]["forward"]["drops"]
+    assert lanes["bottleneck forward"]["lost"] == sum(drops.values())
 
 
 def test_queueing_delays_are_of_packets_that_entered_since(runs):

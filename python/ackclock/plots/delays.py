@@ -15,6 +15,7 @@ from ackclock.tables.of_records import Span, delays_s
 from . import heading, quantities
 from .facets import Facets
 from .view import View
+from .words import write_instead
 
 _BINS = 60
 _SHOWN = 0.999
@@ -23,25 +24,28 @@ _SHOWN = 0.999
 
 def draw(view: View) -> Figure:
     """Histograms of one-way delay and of jitter, a line for each flow."""
-    span = Span(*view.span)
+    span = Span.of(view.options.from_s, view.options.to_s, view.end_s, view.warmup_s)
     delays = {flow: delays_s(view.results, flow, span) for flow in view.flows}
-    delays = {flow: values for flow, values in delays.items() if values.size > 1}
+    delays = {flow: values for flow, values in delays.items() if values.size}
     words = "Delay and jitter of data packets", heading.title(view), heading.caption(view)
     page = Facets(view.width_mm, *words, 2, 2 if view.width_mm > 120 else 1, 48.0, between_mm=8.0)
     page.gap_mm = 10.0
     page.heads = ["One-way delay", "Jitter (difference from the previous packet)"]
     page.legend = [(Line2D([], [], color=view.flow_color[f], lw=1.4), f) for f in delays]
     if not delays:
-        return page.empty("no flow received two data packets")
+        return page.empty("no flow received a data packet")
     left = _fill(page.axes[0], delays, view, from_zero=False)
-    jitter = {flow: variations_s(values) for flow, values in delays.items()}
-    left = max(left, _fill(page.axes[1], jitter, view, from_zero=True))
+    jitter = {flow: variations_s(values) for flow, values in delays.items() if values.size > 1}
+    if jitter:
+        left = max(left, _fill(page.axes[1], jitter, view, from_zero=True))
+    else:
+        page.axes[1].set_axis_off()
+        write_instead(page.axes[1], "no flow received two data packets")
     page.axes[0].set_ylabel("Share of packets (%)", labelpad=2)
     if left:
         page.notes.append(f"Up to {left} packets per panel are beyond its right edge.")
-    begin, end = view.span
-    if (begin, end) != (0.0, view.end_s):
-        page.notes.append(f"Packets that arrived from {begin:g} s to {end:g} s.")
+    if (span.from_s, span.to_s) != (0.0, view.end_s):
+        page.notes.append(f"Packets that arrived from {span.from_s:g} s to {span.to_s:g} s.")
     return page.finish()
 
 

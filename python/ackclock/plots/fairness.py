@@ -57,7 +57,7 @@ def draw(views: Sequence[View]) -> Figure:
         view.width_mm,
         _TITLE,
         f"{len(views)} runs" if several else heading.title(view),
-        heading.of_runs(views)[2] if several else heading.caption(view),
+        heading.of_runs(views)[2] if several else heading.caption(view, figures=True),
         len(views),
         beside(len(views), _most(view.width_mm, panels)),
         26.0 if several else 48.0,

@@ -41,8 +41,11 @@ def subtitle(view: View) -> str:
     return "  ·  ".join(part for part in parts if part)
 
 
-def caption(view: View) -> str:
-    """Which run it is: scenario, seed, beginning of the digest, version."""
+def caption(view: View, *, figures: bool = False) -> str:
+    """Which run it is: scenario, seed, beginning of the digest, version.
+
+    With `figures`, those of the run are shown, and it says from when on they count.
+    """
     summary = view.summary
     parts = [str(summary.get("scenario") or view.model.get("name") or "")]
     if "seed" in summary:
@@ -51,7 +54,7 @@ def caption(view: View) -> str:
         parts.append(f"digest {str(summary['digest'])[:8]}")
     if summary.get("ackclock"):
         parts.append(f"Ackclock {summary['ackclock']}")
-    if warmup := summary.get("warmup_s"):
+    if figures and (warmup := summary.get("warmup_s")):
         parts.append(f"figures from {quantities.number(warmup)} s on")
     if some := sampled(view.model):
         alike: dict[str, list[str]] = {}

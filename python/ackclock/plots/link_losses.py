@@ -56,7 +56,7 @@ def fill(view: View, panel: Panel) -> None:
         panel.axes.vlines(middles, *ends, color=color, lw=width, zorder=3)
         below = below + counts
         highest = max(highest, int(below.max()))
-        panel.entry(f"{label}: {len(times):,}", color, width=2.4)
+        panel.entry(f"{label}: {view.counted(times)}", color, width=2.4)
     panel.y_from_zero(highest, counts=True)
 
 

@@ -24,14 +24,27 @@ def across(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
 
     Lost packets are small triangles at the top of each panel that does not show them itself, route
     changes dashed lines, changes of links lines of dashes and dots, with the time in which a link
-    is down shaded, starts and ends of flows faint lines.
+    is down shaded, starts and ends of flows faint lines. The warm-up is shaded.
     """
     if not panels:
         return
+    _warmup(view, sheet, panels)
     _flow_ends(view, panels)
     _route_changes(view, sheet, panels)
     _link_changes(view, sheet, panels)
     _losses(view, sheet, [panel for panel in panels if not panel.shows_losses])
+
+
+def _warmup(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
+    if view.warmup_s <= view.span[0]:
+        return
+    for panel in panels:
+        panel.shade(view.span[0], min(view.warmup_s, view.span[1]), palette.RULE, 0.3, zorder=0)
+    time = quantities.number(view.warmup_s / view.time_unit.size)
+    sheet.note(
+        f"Grey: the warm-up until {time} {view.time_unit.name}, which is not in the figures of "
+        "the run."
+    )
 
 
 def _flow_ends(view: View, panels: Sequence[Panel]) -> None:

@@ -39,7 +39,8 @@ class Options:
         together: All flows in one figure, or one figure for each; default as suits the plot.
         sliding: Show the rate over the last second as well.
         bin_s: Width of the bins for rates, seconds.
-        from_s: Begin the time axis here, seconds; default the start of the run.
+        from_s: Begin the time axis here, seconds; default the start of the run, for figures
+            of delays the end of the warm-up.
         to_s: End the time axis here, seconds; default the end of the run.
         overlay: Files with measurements to lay over windows, data in flight and round-trip times,
             as `FILE` for the first flow drawn or `FLOW=FILE` (`ackclock.measured`).

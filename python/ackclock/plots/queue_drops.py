@@ -85,17 +85,17 @@ def _drops(view: View, panel: Panel, lane: Lane, highest: float) -> float:
     room = _ROW_MM * (min(len(found), _MOST_ROWS) + 0.6)
     scale = highest / (panel.height_mm - room)
     edges = panel.bins(_MARK_EVERY_MM)
-    counts: dict[str, int] = {}
+    lost: dict[str, list[np.ndarray]] = {}
     for row, (reason, name, times) in enumerate(found):
         times = times[panel.inside(times)]
-        counts[reason] = counts.get(reason, 0) + len(times)
+        lost.setdefault(reason, []).append(times)
         at = bands.distinct(times, edges)
         height = highest + scale * _ROW_MM * (row % _MOST_ROWS + 0.75)
         marker, color = _REASONS[reason][0], view.flow_color[name]
         panel.points(at, np.full(len(at), height), marker, color, 3.4, zorder=4)
-    for reason, count in counts.items():
+    for reason, times in lost.items():
         marker, words = _REASONS[reason]
         alone = len(view.flows) == 1
         color = view.flow_color[view.flows[0]] if alone else palette.FAINT_INK
-        panel.mark(f"{words}: {count:,}", color, marker)
+        panel.mark(f"{words}: {view.counted(np.concatenate(times))}", color, marker)
     return highest + scale * room

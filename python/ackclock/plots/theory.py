@@ -62,7 +62,7 @@ def draw(view: View) -> Figure:
     rate = quantities.rate_unit(_highest(found.get("rate", [])), binary=view.binary_rates)
     span = quantities.span_unit(_highest(found.get("rtt", [])))
     units = dict.fromkeys(_HEADS, quantities.Unit("packets", 1.0)) | {"rate": rate, "rtt": span}
-    words = "Theory and run", heading.title(view), heading.caption(view)
+    words = "Theory and run", heading.title(view), heading.caption(view, figures=True)
     page = Facets(view.width_mm, *words, len(found), min(len(found), 3), 42.0)
     page.below_mm, page.between_mm, page.gap_mm = 5.0, 9.0, 11.0
     page.heads = [f"{_HEADS[name]} ({units[name].name})" for name in found]

@@ -67,7 +67,11 @@ def draw(views: Sequence[View]) -> Figure:
                 goodput = found["goodput_bps"]
                 clouds.append(Cloud(name, *look, [rtt["mean"]], [goodput], rtt["min"]))
     view, several = views[0], len(views) > 1
-    words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
+    words = (
+        heading.of_runs(views)
+        if several
+        else (heading.title(view), "", heading.caption(view, figures=True))
+    )
     subtitle = words[1] if several else words[0]
     notes = [f"Not drawn: {missing} without an RTT sample."] if missing and clouds else []
     return _figure(clouds, view.width_mm, subtitle, words[2], notes, binary=view.binary_rates)

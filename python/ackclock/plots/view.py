@@ -134,6 +134,16 @@ class View:
         return self.options.from_s or 0.0, self.end_s if end is None else min(end, self.end_s)
 
     @property
+    def warmup_s(self) -> float:
+        """When the figures of the run begin, seconds; 0 without a warm-up."""
+        return float(self.summary.get("warmup_s") or 0.0)
+
+    def counted(self, times: Floats) -> str:
+        """How many things happened at these times, and how many of them are in the figures."""
+        text, after = f"{len(times):,}", int((times > self.warmup_s).sum())
+        return text if after == len(times) else f"{text}, {after:,} after the warm-up"
+
+    @property
     def span_s(self) -> float:
         """Length of the time axis, seconds."""
         return self.span[1] - self.span[0]

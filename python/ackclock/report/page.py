@@ -262,6 +262,7 @@ def _lanes(view: View, lanes: list[Lane]) -> list[dict[str, Any]]:
             "shown": lane in first,
             "utilization": summary["utilization"],
             "most": summary["queue_packets"]["max"],
+            "lost": sum(summary["drops"].values()),
             "limit": lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size)),
             "rate": lane.states[0].rate_bps,
         }

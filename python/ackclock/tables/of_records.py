@@ -43,6 +43,24 @@ class Span:
     from_s: float
     to_s: float
 
+    @classmethod
+    def of(
+        cls, from_s: float | None, to_s: float | None, end_s: float, warmup_s: float | None
+    ) -> Span:
+        """A part of a run to `end_s`; by default from the end of its warm-up to its end.
+
+        What ends within the warm-up begins with the run.
+
+        Raises:
+            InputError: it is empty, or beyond the run.
+        """
+        to_s = end_s if to_s is None else min(to_s, end_s)
+        if from_s is None:
+            from_s = warmup_s if warmup_s and warmup_s < to_s else 0.0
+        if not to_s > from_s:
+            raise outside(from_s, to_s, end_s)
+        return cls(from_s, to_s)
+
     def holds(self, times: Floats) -> NDArray[np.bool_]:
         """Whether these times are in the span; the start of the run is in the one from there."""
         after = times > self.from_s if self.from_s > 0 else times >= 0
@@ -95,7 +113,7 @@ def of_records(
         runs: The runs, by name.
         what: `steady` (a row for each flow), `sharing` (a row for each run), `delays` (histograms
             of delay and jitter), or `harm` (each flow beside the others and alone).
-        from_s: Begin here, seconds; default the start of the run.
+        from_s: Begin here, seconds; default the end of the warm-up, or the start of the run.
         to_s: End here; default the end of the run.
         alone: For `harm`: simulates a run with this flow alone, and returns its summary.
 
@@ -108,7 +126,8 @@ def of_records(
         must_have(results, "summary", "model")
     rows: Rows = []
     for name, results in runs.items():
-        span = _span(results, from_s, to_s)
+        end, warmup = (results.summary.get(name) for name in ("end_s", "warmup_s"))
+        span = Span.of(from_s, to_s, float(end), warmup)
         if what == "harm":
             made = _harm(results, alone) if alone else []
         else:
@@ -123,14 +142,6 @@ def of_records(
 def delays_s(results: Recorded, flow: str, span: Span) -> Floats:
     """Return the one-way delays of the packets of a flow that arrived in a span, in their order."""
     return _Flow(results, flow).delays_s(span)
-
-
-def _span(results: Recorded, from_s: float | None, to_s: float | None) -> Span:
-    end = float(results.summary["end_s"])
-    span = Span(from_s or 0.0, end if to_s is None else min(to_s, end))
-    if not span.to_s > span.from_s:
-        raise outside(span.from_s, span.to_s, end)
-    return span
 
 
 def _flows(results: Recorded) -> list[_Flow]:

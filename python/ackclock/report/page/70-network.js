@@ -250,7 +250,8 @@ class Picture {
   paintCounts(ctx, way, lane, count, time) {
     const { x, y, angle, long } = queuePlace(way);
     const { times, counts } = this.lost.get(lane);
-    const lost = counts[lastUpTo(times, time ?? Infinity)] ?? 0;
+    // Those of the whole run are in its figures, as the load is: without the warm-up.
+    const lost = time === null ? lane.lost : (counts[lastUpTo(times, time)] ?? 0);
     const [dx, dy] = way.aside.map((part) => part * 14);
     const middle = [x + (Math.cos(angle) * long) / 2 + dx, y + (Math.sin(angle) * long) / 2 + dy];
     const waiting = time === null ? "" : `${Math.round(count)}`;
