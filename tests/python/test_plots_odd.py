@@ -1,5 +1,7 @@
 """Plots of runs that no example has: very many flows, long names, links that fail, no window."""
 
+import itertools
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -60,6 +62,22 @@ def test_the_rate_of_all_flows_is_that_of_all_flows_where_some_are_drawn(forty):
         return np.array(found[0].get_ydata(), float)
 
     assert total(["F1", "F2", "F3"]) == pytest.approx(total(None))
+
+
+@pytest.mark.parametrize(("count", "some"), [(9, False), (30, True)])
+def test_long_names_of_bars_stay_inside(count, some):
+    figure = plots.figure(crowd(count, LONG, "100 ms"), "fairness")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (axes,) = figure.axes
+    labels = [label for label in axes.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    assert boxes[0].x0 > 0
+    assert boxes[-1].x1 < canvas.get_width_height()[0]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    assert len({label.get_text() for label in labels}) == len(labels)
+    assert labels[1].get_text().endswith("3" if some else "2")
+    assert (len(labels) < count) == some == ("Not every bar has its name." in words(figure))
 
 
 def test_the_delay_of_a_single_packet_is_drawn():

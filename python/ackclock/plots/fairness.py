@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,9 @@ _MOST_NAMES = 40
 _FLAT = 5.0
 """Panels whose bars are lower than the highest by this factor could not be read on its scale."""
 _NUMBERS_MM = 9.0
+_NAME_MM = 9.0
+"""Names are not shortened further than this: rather some bars have none."""
+_NAME_GAP_MM = 1.5
 _SIZES: dict[str, Any] = {"below_mm": 5.0, "between_mm": 5.5}
 _TITLE = "Goodput of each flow"
 
@@ -92,7 +96,7 @@ def draw_sweep(view: SweepView) -> Figure:
         intervals = {name: group.interval for name, group in mine.items() if group.interval}
         left_out = sum(group.key[:-1] == cell for group in there) - len(goodputs)
         panels.append(Bars(goodputs, means.get(cell), intervals, left_out))
-    names = list(dict.fromkeys(table.values("flow")))
+    names = every.different("flow")
     height = 48.0 if len(panels) == 1 else 26.0
     page = view.page(_TITLE, axes, _most(view.width_mm, panels), height, **_SIZES)
     return _figure(page, panels, palette.flow_colors(names, names), view.meant)
@@ -131,11 +135,15 @@ def _figure(
     if own := min(tops) < highest / _FLAT:
         page.notes.append("Each panel has its own scale.")
         page.gap_mm = _NUMBERS_MM
+    some = False
     for panel, axes, top in zip(panels, page.axes, tops, strict=True):
         _fill(axes, panel, colors, unit.size)
         page.scale(axes, 1.25 * (top if own else highest) / unit.size, f"Goodput ({unit.name})")
         axes.tick_params(labelleft=own or page.is_first(page.axes.index(axes)))
-        _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
+        every = _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
+        some = some or every > 1
+    if some:
+        page.notes.append("Not every bar has its name.")
     page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
     if meant:
         bars = any(panel.intervals for panel in panels)
@@ -171,15 +179,19 @@ def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> No
         axes.text(0.99, 0.97, words, transform=axes.transAxes, **style)
 
 
-def _name_bars(axes: Axes, names: Sequence[str], width_mm: float, *, named: bool) -> None:
+def _name_bars(axes: Axes, names: Sequence[str], width_mm: float, *, named: bool) -> int:
+    """Name the bars of a panel, or every so many of them, which it returns."""
     axes.set_xlim(-0.6, max(len(names), 1) - 0.4)
     axes.tick_params(axis="x", length=0)
     if not named:
         axes.set_xticks([])
         axes.set_xlabel(f"{len(names)} flows", labelpad=2)
-        return
-    widest = max((text.width_mm(name, TICKS) for name in names), default=0.0)
-    every = max(1, -(-int(widest + 1.5) * len(names) // int(max(width_mm, 1))))
+        return 1
+    room_mm = width_mm / max(len(names), 1) - _NAME_GAP_MM
+    shown = [text.short(name, max(room_mm, _NAME_MM), TICKS) for name in names]
+    widest = max((text.width_mm(name, TICKS) for name in shown), default=0.0)
+    every = max(1, math.ceil((widest + _NAME_GAP_MM) / (room_mm + _NAME_GAP_MM) - 1e-9))
     ticks = range(0, len(names), every)
-    labels: Any = [names[i] for i in ticks]
+    labels: Any = [shown[i] for i in ticks]
     axes.set_xticks(list(ticks), labels, parse_math=False)
+    return every
