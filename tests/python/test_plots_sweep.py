@@ -1,11 +1,13 @@
 """Plots of sweeps, fairness and windows: the data drawn, the choice of axes, refusals."""
 
+import itertools
 import json
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from plot_runs import Maker, link, model, tcp_flow
 
@@ -112,6 +114,44 @@ def test_the_legend_of_flows_alone_names_them(grid):
     page = figure_of_sweep(grid, "throughput-delay", options=wanted)
     said = [text.get_text() for text in page.findobj(Text)]
     assert not any(text.startswith(",") for text in said)
+
+
+def with_rtt(rtts, rows):
+    """A sweep of these rows; flows of a run have these round-trip times."""
+    made = sweep(rows)
+    table = made.table.to_pylist()
+    for row in table:
+        for flow, rtt in zip(row["flows"], rtts, strict=True):
+            flow["rtt_s_mean"] = rtt
+    return SweepResults(pa.Table.from_pylist(table), "lab", ["cc", "queue"], len(rows), None)
+
+
+def test_flows_without_a_round_trip_time_are_counted():
+    made = with_rtt([0.1, None, None], [("a", 1, 0, [1e5, 2e5, 0.0]), ("b", 1, 0, [2e5, 2e5, 1e3])])
+    page = figure_of_sweep(made, "throughput-delay")
+    assert len(page.axes[0].lines) == 2
+    assert "Not drawn: 4 without an RTT sample." in notes(page)
+
+
+def test_a_legend_of_very_many_combinations_has_colours_and_marks():
+    rows = [(cc, queue, 0, [1e5, 2e5]) for cc in "abcde" for queue in (1, 2, 3)]
+    page = figure_of_sweep(with_rtt([0.1, 0.2], rows), "throughput-delay")
+    labels = [text.get_text() for text in page.legends[0].get_texts()]
+    # 30 combinations: 6 colours of queues and flows, and 5 marks.
+    assert len(labels) == 11
+    assert {"queue 1, F1", "queue 3, F2", "cc a", "cc e"} < set(labels)
+    drawn = page.axes[0].lines
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == len(drawn) == 30
+
+
+@pytest.mark.parametrize("kind", ["throughput-delay", "scatter"])
+def test_a_mark_at_zero_is_whole(kind):
+    page = figure_of_sweep(with_rtt([0.1], [("a", 1, 0, [0.0]), ("b", 1, 0, [1e6])]), kind, options=(
+        Options(x="drops") if kind == "scatter" else None
+    ))  # fmt: skip
+    marks = [line for line in page.axes[0].lines if line.get_marker() not in (None, "None", "")]
+    assert len(marks) == 2
+    assert not any(line.get_clip_on() for line in marks)
 
 
 def test_axes_can_be_chosen(grid):
@@ -237,6 +277,30 @@ def test_one_result_against_another_has_a_mark_for_each_combination(delays):
     assert "Better is up and to the left." in said
     assert "95 % confidence intervals of means over 3 replications" in said
     assert "Numbers along the lines: queue (KB)." in said
+
+
+def test_numbers_along_lines_that_are_close_do_not_cover_each_other():
+    def drawn(shift):
+        rows = [
+            (cc, queue, 0, [queue * 1e6]) for cc, queue in itertools.product("abc", (10, 50, 100))
+        ]
+        made = sweep(rows)
+        table = [
+            row | {"queueing_delay_s_mean": 0.1 + shift * "abc".index(row["cc"])}
+            for row in made.table.to_pylist()
+        ]
+        made = SweepResults(pa.Table.from_pylist(table), "lab", ["cc", "queue"], 9, None)
+        page = figure_of_sweep(made, "scatter")
+        FigureCanvasAgg(page).draw()
+        boxes = [text.get_window_extent() for text in page.axes[0].texts]
+        for one, other in itertools.combinations(boxes, 2):
+            assert not one.overlaps(other)
+        return len(boxes), "they are left out" in notes(page)
+
+    assert drawn(0.03) == (9, False)
+    assert drawn(0.001) == (9, False)
+    crowded, said = drawn(0.0)
+    assert said == (crowded < 9)
 
 
 def test_results_of_a_scatter_can_be_chosen_and_words_have_marks(delays):

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from ackclock.arrays import Floats
 from ackclock.tables import Column
 from ackclock.tables.groups import Group, groups
 from ackclock.tables.shown import unit_of
@@ -42,6 +43,10 @@ _LESS = ("queue", "rtt", "completion", "finish", "drops", "timeouts", "retransmi
 """How names of results begin of which more, or less, is better."""
 
 Points = dict[Cell, tuple[Group, Group]]
+Number = tuple[str, tuple[float, float]]
+"""What is written beside a mark, and where that is, in the units of the axes."""
+_MARK, _NUMBER, _OFF = 4.5, 5.5, 3.0
+"""Sizes of marks and of numbers beside them, and how far these are away, points."""
 
 
 def draw(view: SweepView) -> Figure:
@@ -80,11 +85,15 @@ def draw(view: SweepView) -> Figure:
     words = dict(zip(view.levels(marks), shown.labels, strict=True)) if marks and shown else {}
     looks = dict.fromkeys(words, "o") if path else dict(zip(words, cycle(MARKS), strict=False))
     spans = [_span(own, size) for own, size in zip(found, sizes, strict=True)]
+    complete = True
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
+        numbers: list[Number] = []
         for name in names:
             head = (*cell, name) if lines else cell
             own = {key[len(head) :]: p for key, p in points.items() if key[: len(head)] == head}
-            _draw(axes, own, sizes, looks, colors[spelled(name)], words if path else {})
+            numbers += _draw(axes, own, sizes, looks, colors[spelled(name)], words if path else {})
+        marked = [_place(point, sizes) for key, point in points.items() if key[: len(cell)] == cell]
+        complete &= _write(axes, numbers, marked, spans, (page.panel_mm, height))
         axes.set_xlim(*spans[0])
         axes.set_ylim(*spans[1])
         for axis in (axes.xaxis, axes.yaxis):
@@ -103,7 +112,8 @@ def draw(view: SweepView) -> Figure:
     if any(start for start, _ in spans):
         page.notes.append("Not every axis begins at 0.")
     if shown and path:
-        page.notes.append(f"Numbers along the lines: {shown.label}.")
+        some = "" if complete else " Where they have no room they are left out."
+        page.notes.append(f"Numbers along the lines: {shown.label}.{some}")
     return page.finish()
 
 
@@ -161,25 +171,79 @@ def _draw(
     looks: Mapping[Any, str],
     color: str,
     words: Mapping[Any, str],
-) -> None:
-    """Draw the points of one colour; with words for their marks, as a path with these along it."""
-    at = {key: [(g.value or 0.0) / s for g, s in zip(p, sizes, strict=True)]
-          for key, p in points.items()}  # fmt: skip
+) -> list[Number]:
+    """Draw the points of one colour; with words for their marks, as a path.
+
+    Returns:
+        Words to write along the path, with the places of their marks.
+    """
+    at = {key: _place(point, sizes) for key, point in points.items()}
     order = [key for kind in words for key in points if key[0] == kind]
     if order:
         axes.plot(*np.transpose([at[key] for key in order]), color=color, lw=0.8, alpha=0.5)
-    for key in order if len(order) <= _MOST_NUMBERS else (order[0], order[-1]):
-        style: dict[str, Any] = {"textcoords": "offset points", "size": 5.5, "zorder": 4}
-        style |= {"color": palette.FAINT_INK, "parse_math": False}
-        axes.annotate(words[key[0]], (at[key][0], at[key][1]), (3, 3), **style)
     for key, point in points.items():
         mark = looks[key[0]] if looks else "o"
-        axes.plot(*at[key], mark, color=color, ms=4.5, mew=0.5, mec=palette.GROUND, zorder=3)
+        style: dict[str, Any] = {"ms": _MARK, "mew": 0.5, "mec": palette.GROUND, "zorder": 3}
+        axes.plot(*at[key], mark, color=color, clip_on=False, **style)
         for along, (group, size) in enumerate(zip(point, sizes, strict=True)):
             if group.interval:
                 ends = [[place] * 2 for place in at[key]]
                 ends[along] = [end / size for end in _ends(group)]
                 axes.plot(*ends, color=color, lw=1.0, alpha=0.6, zorder=2.8)
+    named = order if len(order) <= _MOST_NUMBERS else (order[0], order[-1])
+    return [(words[key[0]], at[key]) for key in named]
+
+
+def _place(point: tuple[Group, Group], sizes: Sequence[float]) -> tuple[float, float]:
+    """Where a mark is, in the units of the axes."""
+    x, y = ((group.value or 0.0) / size for group, size in zip(point, sizes, strict=True))
+    return x, y
+
+
+def _write(
+    axes: Axes,
+    numbers: Sequence[Number],
+    marked: Sequence[tuple[float, float]],
+    spans: Sequence[tuple[float, float]],
+    size_mm: tuple[float, float],
+) -> bool:
+    """Write numbers beside marks where they cover neither marks nor each other.
+
+    Args:
+        axes: The panel.
+        numbers: What to write, and beside which mark.
+        marked: Places of all marks.
+        spans: From where to where the axes go.
+        size_mm: Width and height of the panel.
+
+    Returns:
+        Whether all of them had room.
+    """
+    low, high = np.transpose(spans)
+
+    def on_paper(place: tuple[float, float]) -> Floats:
+        return (np.array(place) - low) / (high - low) * size_mm
+
+    mark, off, tall = (points * text.MM_PER_POINT for points in (_MARK / 2, _OFF, _NUMBER))
+    taken = [(at - mark, at + mark) for at in map(on_paper, marked)]
+    complete = True
+    for word, place in numbers:
+        at, wide = on_paper(place), text.width_mm(word, _NUMBER)
+        for right, up in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            aside = off if right > 0 else -off - wide, off if up > 0 else -off - tall
+            corner = at + np.array(aside)
+            box = corner, corner + np.array((wide, tall))
+            free = all(np.any(box[1] <= one) or np.any(other <= box[0]) for one, other in taken)
+            if free and np.all(corner >= 0):
+                taken.append(box)
+                style: dict[str, Any] = {"textcoords": "offset points", "size": _NUMBER}
+                style |= {"ha": "left" if right > 0 else "right", "zorder": 4, "parse_math": False}
+                style |= {"va": "bottom" if up > 0 else "top", "color": palette.FAINT_INK}
+                axes.annotate(word, place, (right * _OFF, up * _OFF), **style)
+                break
+        else:
+            complete = False
+    return complete
 
 
 def _notes(view: SweepView, results: tuple[Column, Column], points: Points) -> Iterator[str]:

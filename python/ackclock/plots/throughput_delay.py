@@ -6,8 +6,9 @@ ellipse holds one standard deviation of the replications along its axes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,14 @@ from matplotlib.ticker import MaxNLocator
 from . import heading, palette, quantities
 from .errors import PlotError
 from .facets import Facets
+from .legends import Entry
 from .palette import MARKS
 from .sweep_view import SweepView
 from .view import View
 
 _MOST = 40
+_MOST_NAMED = 12
+"""With more combinations than this, colours and marks stand for a part of their keys each."""
 _NARROWEST = 0.1
 """Least width of the RTT axis as a share of the longest RTT: small differences look small."""
 
@@ -73,7 +77,7 @@ def draw(views: Sequence[View]) -> Figure:
         else (heading.title(view), "", heading.caption(view, figures=True))
     )
     subtitle = words[1] if several else words[0]
-    notes = [f"Not drawn: {missing} without an RTT sample."] if missing and clouds else []
+    notes = _not_drawn(missing, clouds)
     return _figure(clouds, view.width_mm, subtitle, words[2], notes, binary=view.binary_rates)
 
 
@@ -83,27 +87,63 @@ def draw_sweep(view: SweepView) -> Figure:
     Raises:
         PlotError: too many combinations for one figure.
     """
-    table, axes = view.flows(), view.left("flow")
-    keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
+    table, keys = view.flows(), view.left("flow")
+    keys += ["flow"] if len(table.different("flow")) > 1 else []
     held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    missing = 0
     columns = (table.values(name) for name in keys)
     figures = zip(table.values("rtt_s_mean"), table.values("goodput_bps"), strict=True)
     for *key, (rtt, goodput) in zip(*columns, figures, strict=True):
+        missing += rtt is None
         if rtt is not None and goodput is not None:
             held.setdefault(tuple(key), []).append((rtt, goodput))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
-    cells = [(view.words(axes, key[: len(axes)]), *key[len(axes) :]) for key in held]
-    names = [", ".join(filter(None, cell)) or "all runs" for cell in cells]
-    colors = palette.flow_colors(names, names)
+    marked = _marked(keys, held)
+    names = [_called(view, keys, key, without=marked) for key in held]
+    kinds = [key[marked] for key in held] if marked is not None else names
+    colors = palette.flow_colors(list(dict.fromkeys(names)), names)
+    marks = dict(zip(dict.fromkeys(kinds), cycle(MARKS), strict=False))
     clouds = [
-        Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(rtts))
-        for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
+        Cloud(name, colors[name], marks[kind], rtts, goodputs, min(rtts))
+        for name, kind, points in zip(names, kinds, held.values(), strict=True)
         for rtts, goodputs in [zip(*points, strict=True)]
     ]
+    legend: list[Entry] = []
+    if marked is not None:
+        own = [_called(view, [keys[marked]], (kind,)) for kind in marks]
+        legend = [(_handle("o", colors[name]), name) for name in dict.fromkeys(names)]
+        legend += [(_handle(m, palette.INK), w) for m, w in zip(marks.values(), own, strict=True)]
     points = "points of the sample" if view.sampled else "replications"
     words = view.subtitle(view.title), view.caption()
-    return _figure(clouds, view.width_mm, *words, points=points)
+    notes = [*_not_drawn(missing, clouds), *view.explained(keys)]
+    return _figure(clouds, view.width_mm, *words, notes, legend=legend, points=points)
+
+
+def _not_drawn(missing: int, clouds: Sequence[Cloud]) -> list[str]:
+    return [f"Not drawn: {missing} without an RTT sample."] if missing and clouds else []
+
+
+def _called(
+    view: SweepView, keys: Sequence[str], key: Sequence[Any], without: int | None = None
+) -> str:
+    """What a combination of values is called; a flow by its name alone."""
+    kept = [(k, v) for i, (k, v) in enumerate(zip(keys, key, strict=True)) if i != without]
+    parts = [str(v) if k == "flow" else view.words([k], (v,)) for k, v in kept]
+    return ", ".join(parts) or "all runs"
+
+
+def _marked(keys: Sequence[str], held: Iterable[Sequence[Any]]) -> int | None:
+    """Of very many combinations, the key whose values have marks, and the others colours.
+
+    It is the one that leaves the fewest colours; none where each combination has its own mark.
+    """
+    found = list(held)
+    counts = {i: len({key[i] for key in found}) for i in range(len(keys))}
+    fitting = [i for i, count in counts.items() if 1 < count <= len(MARKS)]
+    if len(found) <= _MOST_NAMED or len(fitting) < 2:
+        return None
+    return max(reversed(fitting), key=lambda i: counts[i])
 
 
 def _figure(
@@ -113,6 +153,7 @@ def _figure(
     caption: str,
     notes: Sequence[str] = (),
     *,
+    legend: Sequence[Entry] = (),
     points: str = "replications",
     binary: bool = False,
 ) -> Figure:
@@ -121,8 +162,7 @@ def _figure(
     rate, span = quantities.rate_unit(highest, binary=binary), quantities.span_unit(longest)
     title, height = "Goodput against round-trip time", min(90.0, 0.55 * width_mm)
     page = Facets(width_mm, title, subtitle, caption, 1, 1, height)
-    marks = [Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4) for c in clouds]
-    page.legend = [(mark, c.name) for mark, c in zip(marks, clouds, strict=True)]
+    page.legend = [*legend] or [(_handle(c.mark, c.color), c.name) for c in clouds]
     if not clouds:
         return page.empty("no flow has a round-trip time")
     axes = page.axes[0]
@@ -144,11 +184,16 @@ def _figure(
     return page.finish()
 
 
+def _handle(mark: str, color: str) -> Line2D:
+    return Line2D([], [], color=color, marker=mark, ls="", markersize=4)
+
+
 def _draw(axes: Axes, cloud: Cloud, second: float, bit: float) -> None:
     points = np.column_stack((cloud.rtt_s, cloud.goodput_bps)) / (second, bit)
     several = len(points) > 2
     size, alpha = (2.5, 0.7) if several else (5.0, 1.0)
-    axes.plot(*points.T, cloud.mark, color=cloud.color, ms=size, alpha=alpha, zorder=3)
+    style = {"color": cloud.color, "ms": size, "alpha": alpha, "zorder": 3, "clip_on": False}
+    axes.plot(*points.T, cloud.mark, **style)
     if not several:
         return
     values, vectors = np.linalg.eigh(np.cov(points.T))
