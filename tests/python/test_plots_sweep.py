@@ -146,9 +146,9 @@ def test_a_legend_of_very_many_combinations_has_colours_and_marks():
 
 @pytest.mark.parametrize("kind", ["throughput-delay", "scatter"])
 def test_a_mark_at_zero_is_whole(kind):
-    page = figure_of_sweep(with_rtt([0.1], [("a", 1, 0, [0.0]), ("b", 1, 0, [1e6])]), kind, options=(
-        Options(x="drops") if kind == "scatter" else None
-    ))  # fmt: skip
+    made = with_rtt([0.1], [("a", 1, 0, [0.0]), ("b", 1, 0, [1e6])])
+    options = Options(x="drops") if kind == "scatter" else None
+    page = figure_of_sweep(made, kind, options=options)
     marks = [line for line in page.axes[0].lines if line.get_marker() not in (None, "None", "")]
     assert len(marks) == 2
     assert not any(line.get_clip_on() for line in marks)
