@@ -95,7 +95,18 @@ def link_entries(summary: Summary) -> Iterator[dict[str, Any]]:
     """Yield the entry of each direction of each link, with the name as `id`, and `direction`."""
     for name, ways in summary["links"].items():
         for direction, way in ways.items():
-            yield {"id": name, "direction": direction, **way}
+            yield {
+                "id": name,
+                "direction": direction,
+                **way,
+                "queueing_delay_s": queueing_delays(way),
+            }
+
+
+def queueing_delays(way: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the queueing delays of a direction of a link; none if no packet was there."""
+    idle = not way["packets_carried"] and not way["queue_packets"]["max"]
+    return {} if idle else way["queueing_delay_s"]
 
 
 def pick(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:

@@ -97,6 +97,38 @@ def test_without_records_nothing_is_proposed_that_needs_them(ackclock, small_fil
     assert "0.0" in ackclock("table", "full", "--columns", "rtt_s_p95", "--format", "csv").out
 
 
+IDLE = """\
+hosts: [A, B]
+links: [{id: L, between: [A, B], rate: 10 Mbps, delay: 1 ms}]
+flows: [{id: F, from: A, to: B, udp: {source: {kind: cbr, rate: 1 Mbps}}}]
+stop: {when: time, at_latest: 100 ms}
+"""
+
+
+def test_a_direction_without_packets_has_no_queueing_delay(ackclock, tmp_path):
+    (tmp_path / "idle.yaml").write_text(IDLE, encoding="utf-8")
+    done = ackclock("run", "idle.yaml", "--no-plots", "--no-chart", "--out", "idle")
+    (idle,) = [line for line in done.out.splitlines() if "backward" in line]
+    assert "-/-/- ms" in idle
+    (busy,) = [line for line in done.out.splitlines() if "forward" in line]
+    assert "0/0/0 ms" in busy
+    done = ackclock("table", "idle", "--what", "links", "--json")
+    rows = {row["direction"]: row for row in json.loads(done.out)["rows"]}
+    assert rows["backward"].get("queueing_delay_s_mean") is None
+    assert rows["backward"].get("queueing_delay_s_max") is None
+    assert rows["forward"]["queueing_delay_s_mean"] == 0
+
+
+@pytest.mark.slow
+def test_a_theory_is_proposed_only_where_one_applies(ackclock, small_file):
+    quiet = ["--no-plots", "--no-chart", "--force", "--out", "run"]
+    assert "ackclock theory" in ackclock("run", "caltech/test-case-0-fast", *quiet).out
+    short = ["--set", "flows.*.tcp.cc=westwood", "--set", "stop.at_latest=100 ms"]
+    done = ackclock("run", small_file, *quiet, *short)
+    assert "no theory applies" in done.out.replace("\n", " ")
+    assert "ackclock theory" not in done.out
+
+
 @pytest.mark.painted
 @pytest.mark.slow
 def test_run_draws_plots_and_names_them(ackclock, small_file, tmp_path):

@@ -154,6 +154,16 @@ def test_a_mark_at_zero_is_whole(kind):
     assert not any(line.get_clip_on() for line in marks)
 
 
+def test_an_unknown_result_is_answered_with_those_of_runs_and_of_flows(grid):
+    with pytest.raises(InputError) as caught:
+        figure_of_sweep(grid, "sweep-lines", options=Options(value="nosuch"))
+    runs, flows = str(caught.value).split("; of flows: ")
+    assert "of runs: " in runs and "fairness_jain" in runs
+    assert "bytes_delivered" in flows
+    with pytest.raises(InputError, match="did you mean 'bytes_delivered'"):
+        figure_of_sweep(grid, "sweep-lines", options=Options(value="bytes_deliverd"))
+
+
 def test_axes_can_be_chosen(grid):
     options = Options(x="cc", lines="queue", value="drops")
     (panel,) = figure_of_sweep(grid, "sweep-lines", options=options).axes
@@ -279,6 +289,7 @@ def test_one_result_against_another_has_a_mark_for_each_combination(delays):
     assert "Numbers along the lines: queue (KB)." in said
 
 
+@pytest.mark.slow
 def test_numbers_along_lines_that_are_close_do_not_cover_each_other():
     def drawn(shift):
         rows = [
@@ -537,6 +548,9 @@ def test_plots_of_a_sweep_are_the_same_every_time(folder, tmp_path):
 
 
 def test_tables_of_a_sweep(ackclock, folder):
+    listed = json.loads(ackclock("table", folder, "--columns", "list", "--json")[1])["rows"]
+    of = {(row["what"], row["name"]) for row in listed}
+    assert {("runs", "fairness_jain"), ("flows", "completion_s")} <= of
     runs = json.loads(ackclock("table", folder, "--json")[1])["rows"]
     assert [(row["queue"], row["rate"]) for row in runs][:2] == [
         ("8 KB", "5 Mbps"),

@@ -131,3 +131,12 @@ def test_keys_choose_the_next_step(tmp_path):
     _, status = os.waitpid(child, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_a_run_that_has_warned_does_not_warn_again(ackclock):
+    late = ["--set", "flows.probe.start=5 s", "--set", "stop.at_latest=1 s"]
+    done = ackclock("run", "teach/tail-loss", *late, "--no-plots", "--no-chart", "--out", "late")
+    assert "when the run is over" in done.err
+    assert not ackclock("step", "late", "--flow", "no-probe", "--count", "1").err
+    again = ackclock("step", "teach/tail-loss", *late, "--flow", "no-probe", "--count", "1")
+    assert "when the run is over" in again.err

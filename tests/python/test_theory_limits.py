@@ -6,6 +6,7 @@ import pytest
 
 from ackclock import Scenario, run
 from ackclock.theory import compare, predict
+from ackclock.theory.estimate import Estimate
 
 RECORDED = {"kind": "none", "cwnd": "changes", "queue": "changes", "packets": "changes"}
 
@@ -228,3 +229,12 @@ def test_flows_of_bbr_before_a_buffer_below_their_queue_are_not_judged(buffer: s
     (averages,) = predict(made.model).averages
     assert (averages.estimates[0].accuracy is not None) is judged
     assert ("packets are lost" in predict(made.model).notes[0]) != judged
+
+
+def test_of_many_flows_together_only_some_are_named():
+    names = tuple(f"F{i}" for i in range(1, 15))
+    whole = Estimate("rate", names, ("L", "forward"), 1.0, 2.0, None)
+    assert whole.named(14) == "all 14 flows"
+    assert whole.named(15) == "F1 + F2 + F3 and 11 more"
+    assert whole._replace(flows=names[:4]).named(4) == "F1 + F2 + F3 + F4"
+    assert whole._replace(quantity="queue").named(14) == "L"

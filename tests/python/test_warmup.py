@@ -98,6 +98,7 @@ def test_figures_are_those_of_the_records_since(runs):
     assert queue["mean"] == pytest.approx(step_mean(times, lengths, WARMUP_S, 10.0))
 
 
+@pytest.mark.slow
 def test_tables_of_a_span_begin_at_the_end_of_the_warmup(runs):
     whole, rest = runs
     for what in ("steady", "sharing", "delays"):

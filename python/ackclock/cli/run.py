@@ -20,7 +20,7 @@ from ackclock.cli.options import (
     set_up_logging,
 )
 from ackclock.cli.terminal import console, echo_error, print_json, terminable
-from ackclock.cli.theory import MOST_FLOWS, print_comparison
+from ackclock.cli.theory import print_comparison
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _report(
     print_summary(screen, summary, scenario.head, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
-    print_comparison(screen, results)
+    predicted = print_comparison(screen, results)
     if shown.chart and scenario.is_large:
         screen.print("\n[dim]Charts:[/dim]          ackclock plot DIR --flows A,B --links L")
     elif shown.chart:
@@ -209,7 +209,7 @@ def _report(
     _print_written(screen, place, plots, replaced=results.replaced)
     if missing:
         screen.print(f"[dim]No plots:[/dim] {escape(missing)}")
-    _print_next(screen, results, place, again)
+    _print_next(screen, results, place, again, predicted=predicted)
 
 
 def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
@@ -219,13 +219,15 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 
 
-def _print_next(screen: Console, results: Results, place: Path, again: str) -> None:
+def _print_next(
+    screen: Console, results: Results, place: Path, again: str, *, predicted: bool
+) -> None:
     flows = results.summary["flows"]
     # The first flows will do for a proposal.
     kinds = {name: flow["cc"] for name, flow in islice(flows.items(), 1000)}
     commands = [f"ackclock report {shlex.quote(str(place))}"] if results.tables else []
     commands.append(f"ackclock plot {shlex.quote(str(place))} --format pdf")
-    if len(flows) <= MOST_FLOWS:
+    if predicted:
         commands.append(f"ackclock theory {shlex.quote(again)}")
     if over_tcp := [name for name, cc in kinds.items() if cc]:
         which = "*" if len(over_tcp) == len(kinds) else over_tcp[0]

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ackclock.cli.options import read_overrides
@@ -46,11 +47,14 @@ def step(
     """
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
+    from ackclock.run_directory import RunDirectory
     from ackclock.scenario import Scenario
     from ackclock.steps import TABLES, Steps
 
     record = f"{{kind: none, {', '.join(f'{table}: changes' for table in TABLES)}}}"
     chosen = Scenario.load(scenario, [*read_overrides(settings), ("record", record)], seed)
+    if not settings and seed is None and RunDirectory(Path(scenario)).is_run():
+        chosen.warnings = ()  # the run has given them
     with progress_line(wanted=not as_json) as progress:
         steps = Steps(simulate(chosen, progress), flow)
     after = -1.0 if begin is None else begin

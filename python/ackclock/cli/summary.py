@@ -12,6 +12,7 @@ from ackclock.cli import figures
 from ackclock.cli.fitting import Cell, Column, print_fitting
 from ackclock.cli.options import LinkOrder
 from ackclock.cli.terminal import print_title, table
+from ackclock.columns import queueing_delays
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -254,7 +255,7 @@ def _print_links(
 
 
 def _link_cells(name: str, direction: str, way: dict[str, Any], parts: Sequence[str]) -> list[Cell]:
-    queue, delay = way["queue_packets"], way["queueing_delay_s"]
+    queue, delay = way["queue_packets"], queueing_delays(way)
     return [
         escape(name),
         direction,

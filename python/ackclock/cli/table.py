@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -94,7 +94,10 @@ def table(
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
     if columns == ["list"]:
-        made = _listed(made)
+        tables = {found.what: made}
+        if what is None and found.what == "runs":
+            tables["flows"] = opened(sources, "flows", [], None).table
+        made = _listed(tables)
     else:
         made = _summed_up(made, found, by, rows, across, values, aggregate, against)
         # Before columns are chosen: rows can be in the order of one that is not shown.
@@ -176,14 +179,19 @@ _SENTENCE = 24
 """Longer texts that are no numbers can go on in another line."""
 
 
-def _listed(made: ResultTable) -> ResultTable:
-    """Return the columns of a table as a table."""
+def _listed(tables: Mapping[str, ResultTable]) -> ResultTable:
+    """Return the columns of tables, by their words for `--what`, as a table."""
     from ackclock.tables import Column, ResultTable
 
     heads = ("name", "unit", "meaning", "formula", "source")
-    cells = {head: [getattr(c, head) or None for c in made.columns] for head in heads}
-    columns = tuple(Column(head, head.capitalize(), "word") for head in heads)
-    return ResultTable(columns, cells, f"Columns: {made.title}").usual()
+    every = [(what, column) for what, made in tables.items() for column in made.columns]
+    cells = {head: [getattr(c, head) or None for _, c in every] for head in heads}
+    columns = [Column(head, head.capitalize(), "word") for head in heads]
+    if len(tables) > 1:
+        cells["what"] = [what for what, _ in every]
+        columns.insert(0, Column("what", "--what", "word"))
+    titles = ", ".join(made.title for made in tables.values())
+    return ResultTable(tuple(columns), cells, f"Columns: {titles}").usual()
 
 
 def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int | None) -> None:

@@ -71,17 +71,22 @@ def _compared(results: Results) -> Comparison | str:
         return f"not shown: {error.short}"
 
 
-def print_comparison(console: Console, results: Results) -> None:
-    """Print prediction and measurement side by side; a line where there is no theory."""
+def print_comparison(console: Console, results: Results) -> bool:
+    """Print prediction and measurement side by side; a line where there is no theory.
+
+    Returns:
+        Whether there is a prediction that `ackclock theory` shows.
+    """
     from ackclock.cli.theory_tables import print_comparison as print_tables
 
     found = _compared(results)
     if isinstance(found, str):
         console.print(f"\n[dim]Theory:[/dim] {found}")
-        return
+        return False
     if not found.periods:  # notes only, which bring no empty line before them
         console.print()
     print_tables(console, found)
+    return bool(found.prediction.periods or found.prediction.averages)
 
 
 def comparison_json(results: Results) -> dict[str, Any] | None:

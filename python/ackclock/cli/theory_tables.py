@@ -70,7 +70,7 @@ def print_prediction(console: Console, prediction: Prediction) -> None:
         shown = table("Average of", ">Theory", "Model", title="Averages over a long run")
         for known in prediction.averages:
             for estimate in known.estimates:
-                what, size, _ = _average(estimate, unit, bps)
+                what, size, _ = _average(estimate, prediction)
                 shown.add_row(what, _span_of(estimate.low, estimate.high, size), known.model.name)
         console.print()
         console.print(shown)
@@ -173,14 +173,13 @@ def _add_compared(shown: Table, period: ComparedPeriod, bps: float, wide: bool) 
 
 
 def _print_averages(console: Console, comparison: Comparison) -> None:
-    unit, bps = comparison.prediction.rate_unit
     shown = table(
         "Average of", ">Theory", ">Run", ">Error", "Over, s", title="Theory and run: averages"
     )
     for known in comparison.averages:
         span = _span(*known.span)
         for figure in known.figures:
-            what, size, form = _average(figure.estimate, unit, bps)
+            what, size, form = _average(figure.estimate, comparison.prediction)
             run = NONE if figure.measured is None else f"{figure.measured / size:{form}}"
             shown.add_row(
                 what,
@@ -201,13 +200,18 @@ def _print_averages(console: Console, comparison: Comparison) -> None:
             )
 
 
-def _average(estimate: Estimate, unit: str, bps: float) -> tuple[str, float, str]:
+def _average(estimate: Estimate, prediction: Prediction) -> tuple[str, float, str]:
     """What an average is of, the size of its unit, and the form of its values."""
+    unit, bps = prediction.rate_unit
     names = (
         ("rate", unit, bps, ".3f") if estimate.quantity == "rate" else ("", "packets", 1.0, ".1f")
     )
     word = names[0] or estimate.quantity
-    return f"{escape(estimate.subject)}: {word}, {names[1]}", names[2], names[3]
+    return (
+        f"{escape(estimate.named(len(prediction.flows)))}: {word}, {names[1]}",
+        names[2],
+        names[3],
+    )
 
 
 def _outside(figure: MeasuredAverage) -> str:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ackclock.errors import one_of
+from ackclock.errors import InputError, nearest, one_of
+from ackclock.errors import unknown as unknown_name
 from ackclock.tables import AGGREGATES, TABLES, Column, ResultTable, of_sweep
 from ackclock.tables.groups import WORDS, combinations, summed_up
 from ackclock.tables.table import require_numbers
@@ -132,7 +133,23 @@ class SweepView:
         Raises:
             InputError: there is none of this name, or it holds no numbers.
         """
-        return require_numbers(self.chosen, name or self.options.value or "goodput_bps")
+        wanted = name or self.options.value or "goodput_bps"
+        known = {column.name for columns in TABLES.values() for column in columns}
+        if isinstance(wanted, str) and wanted not in {*known, *self.chosen.names}:
+            raise InputError(self._unknown(wanted))
+        return require_numbers(self.chosen, wanted)
+
+    def _unknown(self, name: str) -> str:
+        """What is said of a result that neither runs nor flows have."""
+        of = {
+            what: sorted(c.name for c in table.columns if c.kind in ("count", "real"))
+            for what, table in (("runs", self.runs), ("flows", self.flows()))
+        }
+        every = [name for names in of.values() for name in names]
+        if nearest(name, every):
+            return unknown_name("column", name, every)
+        known = "; ".join(f"of {what}: {', '.join(names)}" for what, names in of.items())
+        return f"unknown column '{name}'; {known}"
 
     def called(self, column: Column) -> str:
         """What a column is called as it is shown; of means just its title, unless asked for."""

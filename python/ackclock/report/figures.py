@@ -155,7 +155,7 @@ def _averages(comparison: Comparison) -> ResultTable:
             size = bps if estimate.quantity == "rate" else 1.0
             rows.append(
                 {
-                    "of": estimate.subject,
+                    "of": estimate.named(len(comparison.prediction.flows)),
                     "quantity": estimate.quantity,
                     "span": f"{known.span[0]:.2f} to {known.span[1]:.2f}",
                     "unit": unit if estimate.quantity == "rate" else "packets",

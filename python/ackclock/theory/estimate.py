@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+_MOST_NAMED = 4
+"""Of more flows together only the first ones are named."""
+
 
 class Estimate(NamedTuple):
     """An average over a long run, as a range.
@@ -30,6 +33,15 @@ class Estimate(NamedTuple):
     def subject(self) -> str:
         """The flows of a rate or window, the link of a queue."""
         return self.link[0] if self.quantity == "queue" else " + ".join(self.flows)
+
+    def named(self, count: int) -> str:
+        """The same for people, who know that the run has `count` flows."""
+        if self.quantity == "queue" or len(self.flows) <= _MOST_NAMED:
+            return self.subject
+        if len(self.flows) == count:
+            return f"all {count} flows"
+        more = len(self.flows) - _MOST_NAMED + 1
+        return f"{' + '.join(self.flows[: _MOST_NAMED - 1])} and {more} more"
 
     def holds(self, measured: float) -> bool | None:
         """Whether a measured average is in the range; none if nothing is claimed."""
