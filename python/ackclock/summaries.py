@@ -224,8 +224,10 @@ def read(path: Path) -> dict[str, Any]:
         require(isinstance(flow, dict), f"`flows.{name}` is not a mapping")
         for key in _FLOW:
             require(key in flow, f"`flows.{name}.{key}` is missing")
-        # A flow that was done before the end of the warm-up has no rate after it.
+        # A flow that was done before the end of the warm-up has no rate after it, nor has one that
+        # the run did not start.
         rated = flow["goodput_bps"] is not None or "warmup_s" in summary
+        rated = rated or flow["start_s"] >= summary["end_s"]
         require(rated, f"`flows.{name}.goodput_bps` is null")
     for name, ways in summary["links"].items():
         require(isinstance(ways, dict) and ways, f"`links.{name}` is not a mapping")

@@ -189,6 +189,14 @@ def test_a_summary_with_holes(saved, change, what):
         Results.load(saved)
 
 
+def test_a_flow_that_never_started_has_no_goodput(saved):
+    def never(summary):
+        summary["flows"]["F1"].update(goodput_bps=None, start_s=summary["end_s"])
+
+    _edit(_without_manifest(saved) / "summary.json", never)
+    assert Results.load(saved).summary["flows"]["F1"]["goodput_bps"] is None
+
+
 def test_an_edited_figure_is_not_believed(saved):
     _edit(saved / "summary.json", lambda s: s["flows"]["F1"].update(goodput_bps=1e9))
     with pytest.raises(
