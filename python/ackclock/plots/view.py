@@ -140,8 +140,10 @@ class View:
 
     def counted(self, times: Floats) -> str:
         """How many things happened at these times, and how many of them are in the figures."""
-        text, after = f"{len(times):,}", int((times > self.warmup_s).sum())
-        return text if after == len(times) else f"{text}, {after:,} after the warm-up"
+        text = f"{len(times):,}"
+        if not self.warmup_s or np.all(times > self.warmup_s):
+            return text
+        return f"{text}, {int((times > self.warmup_s).sum()):,} after the warm-up"
 
     @property
     def span_s(self) -> float:
