@@ -78,6 +78,16 @@ def test_the_steps_of_a_table_are_the_states_of_a_link():
     assert [*capacity.get_ydata()] == [10, 0, 10, 10, 0, 10, 10]
 
 
+def test_the_capacity_of_a_very_long_table_is_in_windows():
+    # 10 Mbps and 2 Mbps in turn, each for 50 µs.
+    rates = [{"at_ns": 0, "rate_bps": 10**7}, {"at_ns": 5 * 10**4, "rate_bps": 2 * 10**6}]
+    run = by_a_rule({"kind": "table", "steps": rates, "repeat_ns": 10**5}, [2, 4])
+    view = View(run)
+    (lane,) = view.lanes
+    assert len(lane.states) == 2  # of the delay
+    assert view.capacity(lane)[1] == pytest.approx(np.full(200, 6e6))
+
+
 def test_the_capacity_of_a_trace_is_that_of_its_opportunities():
     # Round after round, 8 packets in the first half and 2 in the second; a window has 10 ms.
     trace = [5, 5, 5, 5, 10, 10, 10, 10, 15, 20]

@@ -23,13 +23,31 @@ def offered(states: Sequence[State], rule: Mapping[str, Any] | None) -> Offered:
     """The bits that a transmitter offers, whether its link is up or down.
 
     Args:
-        states: Its states; with the steps of a table.
+        states: Its states.
         rule: By which its rate changes; none where it is constant between changes of the link.
     """
     if rule and rule["kind"] == "mahimahi":
         return _opportunities(np.asarray(rule["opportunities"], np.int64))
-    times = np.array([state.time_s for state in states])
-    rates = np.array([state.rate_bps for state in states], np.float64)
+    if rule is None:
+        times, rates = ([getattr(s, name) for s in states] for name in ("time_s", "rate_bps"))
+        return _stepped(times, rates)
+    times = [step["at_ns"] * 1e-9 for step in rule["steps"]]
+    once = _stepped(times, [step["rate_bps"] for step in rule["steps"]])
+    if not rule.get("repeat_ns"):
+        return once
+    round_s = rule["repeat_ns"] * 1e-9
+    whole = float(once(np.array([round_s]))[0])
+
+    def until(time_s: Floats) -> Floats:
+        rounds, rest = np.divmod(time_s, round_s)
+        return rounds * whole + once(rest)
+
+    return until
+
+
+def _stepped(times_s: Sequence[float], rates_bps: Sequence[float]) -> Offered:
+    """Of rates that apply from some times on."""
+    times, rates = np.array(times_s), np.array(rates_bps, np.float64)
     before = np.concatenate(([0.0], np.cumsum(rates[:-1] * np.diff(times))))
 
     def until(time_s: Floats) -> Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ FEW_PACKETS = 3
 """A link whose queue never exceeds this is not drawn unless asked for."""
 
 _UNITS = ("bytes", "packets")
+_MOST_STEPS = 10_000
+"""Of a table of rates that are states of a link."""
 _MOST_RANKED = 10_000
 _MOST_NOTABLE = 500
 
@@ -35,8 +38,9 @@ class Lane(NamedTuple):
 
     `states` has an entry for the start of the run and one for each change, the steps of a table
     of rates among them; `inner` says whether the link joins two routers; `traced` whether its rate
-    follows a trace of opportunities, so that `states` have the mean. Limits of the buffer are
-    those of the run, also where the scenario has products of rate and delay, or a time.
+    follows a trace of opportunities or a very long table, so that `states` have the mean. Limits
+    of the buffer are those of the run, also where the scenario has products of rate and delay, or
+    a time.
     """
 
     link: str
@@ -91,6 +95,7 @@ def of_link(
     ]
     if link["duplex"] == "half":
         ways = [("both", "forward", name, "solid")]
+    steps = {way: _steps(link[way].get("rate"), end_s) for _, way, *_ in ways}
     return [
         Lane(
             link=name,
@@ -98,8 +103,8 @@ def of_link(
             label=label,
             line=line,
             inner=set(link["ends"]).issubset(routers),
-            states=_states(link, way, end_s),
-            traced=(link[way].get("rate") or {}).get("kind") == "mahimahi",
+            states=_states(link, way, steps[way]),
+            traced=bool(link[way].get("rate")) and not steps[way],
             **_limits(link[way]["queue"], summary.get(direction, {})),
         )
         for direction, way, label, line in ways
@@ -111,12 +116,13 @@ def _limits(queue: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, i
     return {f"limit_{unit}": found[unit] for unit in _UNITS}
 
 
-def _states(link: Mapping[str, Any], way: str, end_s: float) -> tuple[State, ...]:
-    steps = list(_steps(link[way].get("rate") or {}, end_s))
-    first = steps.pop(0)["rate_bps"] if steps else link[way]["rate_bps"]
+def _states(
+    link: Mapping[str, Any], way: str, steps: Sequence[Mapping[str, Any]]
+) -> tuple[State, ...]:
+    first = steps[0]["rate_bps"] if steps else link[way]["rate_bps"]
     states = [State(0.0, first, link[way]["delay_ns"], up=True)]
     changes = [c for c in link.get("changes") or () if c["direction"] in ("both", way)]
-    for change in heapq.merge(steps, changes, key=itemgetter("at_ns")):
+    for change in heapq.merge(steps[1:], changes, key=itemgetter("at_ns")):
         last, word = states[-1], change.get("state")
         rate, delay = change.get("rate_bps"), change.get("delay_ns")
         rate = last.rate_bps if rate is None else rate
@@ -126,18 +132,23 @@ def _states(link: Mapping[str, Any], way: str, end_s: float) -> tuple[State, ...
     return tuple(states)
 
 
-def _steps(rule: Mapping[str, Any], end_s: float) -> Iterator[Mapping[str, Any]]:
-    """The steps of a table of rates within a run, those of its repetitions among them."""
-    if rule.get("kind") != "table":
-        return
-    base, end_ns = 0, end_s * 1e9
-    while base < end_ns:
-        for step in rule["steps"]:
-            if base + step["at_ns"] < end_ns:
-                yield {"at_ns": base + step["at_ns"], "rate_bps": step["rate_bps"]}
-        if not rule.get("repeat_ns"):
-            return
-        base += rule["repeat_ns"]
+def _steps(rule: Mapping[str, Any] | None, end_s: float) -> list[Mapping[str, Any]]:
+    """The steps of a table of rates within a run, with those of its repetitions, if not too many.
+
+    None of another rule.
+    """
+    if not rule or rule["kind"] != "table":
+        return []
+    repeat, end_ns = rule.get("repeat_ns"), math.ceil(end_s * 1e9)
+    rounds = range(0, end_ns, repeat) if repeat else (0,)
+    if len(rule["steps"]) * len(rounds) > _MOST_STEPS:
+        return []
+    return [
+        {"at_ns": base + step["at_ns"], "rate_bps": step["rate_bps"]}
+        for base in rounds
+        for step in rule["steps"]
+        if base + step["at_ns"] < end_ns
+    ]
 
 
 def change(before: State, after: State, *, binary: bool) -> list[str]:
