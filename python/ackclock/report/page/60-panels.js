@@ -29,7 +29,7 @@ const curveOf = (panel, owner, run, view, unit) => {
   return owner.curves[panel.key] ?? null;
 };
 
-// At most 1: a packet that is being sent when a link becomes slower keeps the rate at which it began.
+// At most 1: what is being sent when a link becomes slower keeps the rate at which it began.
 const loadOf = (rate, capacity) => (capacity > 0 ? Math.min(1, rate / capacity) : 0);
 
 // The load of a lane in the window around a time.
