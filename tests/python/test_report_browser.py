@@ -176,6 +176,17 @@ def test_links_without_traffic_are_hidden_until_asked_for(shared):
     assert legend.locator(".chip:visible").count() > 10
 
 
+def test_a_link_is_loaded_by_what_it_could_carry_at_that_time(browser, tmp_path):
+    steps = [{"at": "0 s", "rate": "10 Mbps"}, {"at": "2.0013 s", "rate": "2 Mbps"}]
+    rule = {"kind": "table", "steps": steps}
+    made = scenario(4).set("links.bottleneck.rate", rule).set("warmup", "1 s")
+    page = Opened(browser, report.write(ackclock.run(made), tmp_path / "report.html"))
+    # The axis leaves room above the highest value, 100 %, which it was at both rates.
+    (load,) = page.page.evaluate("window.ackclockReport.heights()")[PANELS.index("load")]
+    assert load == pytest.approx(112)
+    page.close()
+
+
 def test_a_logarithmic_axis(shared):
     button = shared.page.locator("#panel-rtt").get_by_role("button", name="log")
     button.click()
