@@ -94,7 +94,7 @@ fn check_pareto(chosen: &Chosen) -> Result<(), Clash> {
     if chosen.int("largest_bytes") as f64 > least(chosen) {
         return Ok(());
     }
-    let least = Quantity::Size(least(chosen).ceil() as u64);
+    let least = Quantity::Size(whole(least(chosen)));
     let message = format!("no size is below {least}, by `mean` and `shape`");
     Err(Clash { param: "largest", message, hint: None })
 }
@@ -214,7 +214,7 @@ impl Sizes {
             Self::Empirical(points) => between(points.iter().copied(), share),
             Self::WebSearch => 1460.0 * between(WEB_SEARCH_POINTS.iter().copied(), share),
         };
-        (bytes.ceil() as u64).max(1)
+        whole(bytes)
     }
 
     fn document(&self) -> Value {
@@ -234,6 +234,12 @@ impl Sizes {
             Self::WebSearch => json!({ "kind": "web-search" }),
         }
     }
+}
+
+/// Whole bytes, at least one.
+#[expect(clippy::cast_possible_truncation, reason = "what is too large becomes the largest number")]
+fn whole(bytes: f64) -> u64 {
+    (bytes.ceil() as u64).max(1)
 }
 
 /// The value at this share of a cumulative distribution.
