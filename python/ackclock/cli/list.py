@@ -32,6 +32,7 @@ _TITLES = {
     "receiver": "Receivers: when ACKs are sent",
     "topology": "Shapes: short forms of networks",
     "start": "Rules for the starts of flows",
+    "send": "Distributions of the sizes of transfers",
     "pattern": "Traffic patterns: which hosts flows connect",
     "jitter": "Jitter: how delays vary",
     "rate": "Rates that change in the course of a run",
