@@ -12,6 +12,7 @@ mod documents;
 mod ecn;
 mod endpoints;
 mod invariants;
+mod kernel;
 mod losses;
 mod ns2;
 mod ns3;

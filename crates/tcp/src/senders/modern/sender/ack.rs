@@ -138,7 +138,8 @@ impl Sender {
             let (first, _) = self.board.span();
             acked.sets_timer = acked.first_sacked < self.board.get(first).time;
         }
-        if acked.delivered > 0 {
+        // A duplicate that is reported alone waits for the next ACK that delivers something of what is in flight.
+        if acked.newest > Time::ZERO {
             self.rack.adapt(now, acked.newest);
         }
         let simple = self.state == CongestionState::Open && !self.is_dubious(acked);

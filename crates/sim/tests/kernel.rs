@@ -1,0 +1,96 @@
+//! The modern sender beside Linux 6.18: what the kernel was measured to do where one rule decides.
+//!
+//! Each case is a link without limits but its rate and what the case loses, marks or delays by number, so that the kernel's
+//! repetitions differ by the phase of its clock only.
+
+use crate::documents;
+
+use ackclock_sim::Output;
+use ackclock_trace::Column;
+use documents::run;
+use serde_json::{Value, json};
+
+const SEGMENT: f64 = 1448.0;
+
+/// A path from A to B.
+struct Path {
+    rate: &'static str,
+    delay: &'static str,
+    /// Keys of the way there, and back.
+    forward: Value,
+    backward: Value,
+}
+
+/// 10 Mbps and 30 ms each way, with these keys of the way there.
+fn path(forward: Value) -> Path {
+    Path { rate: "10 Mbps", delay: "30 ms", forward, backward: json!({}) }
+}
+
+fn with(base: Value, more: &Value) -> Value {
+    let mut base = base;
+    base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    base
+}
+
+/// A flow over a path that sends so much, or what its source writes, with timers as the kernel's.
+fn flow(path: &Path, tcp: &Value, send: Option<&str>) -> Output {
+    let tcp = with(json!({"receiver": "immediate", "timers": "linux"}), tcp);
+    let mut flow = json!({"id": "F", "from": "A", "to": "B", "tcp": tcp});
+    if let Some(send) = send {
+        flow["send"] = json!(send);
+    }
+    run(&json!({
+        "hosts": ["A", "B"],
+        "ties": "first-come",
+        "links": [{
+            "id": "L", "between": ["A", "B"], "rate": path.rate, "delay": path.delay,
+            "forward": with(json!({"queue": {"limit": "1000 packets"}}), &path.forward),
+            "backward": with(json!({"rate": "100 Tbps"}), &path.backward),
+        }],
+        "flows": [flow],
+        "stop": {"at_latest": "10 s"},
+        "record": {"kind": "none", "cwnd": "changes"},
+    }))
+}
+
+fn told<'a>(output: &'a Output, key: &str) -> &'a Value {
+    &output.summary["flows"]["F"][key]
+}
+
+/// Segments in the window at the end.
+fn window(output: &Output) -> f64 {
+    let (_, columns) = output.tables.iter().find(|(table, _)| *table == "cwnd").expect("recorded");
+    let (_, column) = columns.iter().find(|(name, _)| *name == "cwnd_bytes").expect("a column");
+    let Column::F64(values) = column else { panic!("real numbers") };
+    values.last().unwrap() / SEGMENT
+}
+
+/// All data have arrived within 1 % of the kernel's time in milliseconds.
+fn takes(output: &Output, kernel: f64) {
+    let ms = told(output, "finish_s").as_f64().expect("all has arrived") * 1e3;
+    assert!((ms / kernel - 1.0).abs() < 0.01, "{ms} and {kernel} ms");
+}
+
+/// Packets with these numbers, the SYN among them, are lost.
+fn lost(numbers: &[u64]) -> Value {
+    json!({"loss": {"kind": "packets", "numbers": numbers, "at": "entry"}})
+}
+
+/// (`tcp_rack_update_reo_wnd`), so that the window for reordering grows by more than one step.
+#[test]
+fn the_window_for_reordering_grows_with_each_round_of_duplicates() {
+    let late = [
+        (60, "15 ms"),
+        (130, "25 ms"),
+        (200, "33 ms"),
+        (270, "36 ms"),
+        (330, "33 ms"),
+        (390, "25 ms"),
+    ];
+    let hold = late.map(|(data, by)| json!({"flow": "F", "data": [data], "by": by}));
+    let jitter = json!({"jitter": {"kind": "script", "hold": hold}});
+    let path = Path { rate: "20 Mbps", delay: "20 ms", ..path(jitter) };
+    let output = flow(&path, &json!({"preset": "linux-reno"}), Some("620 kB"));
+    assert_eq!(*told(&output, "retransmissions"), 2);
+    assert_eq!(window(&output), 399.0);
+}
