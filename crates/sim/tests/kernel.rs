@@ -94,3 +94,13 @@ fn the_window_for_reordering_grows_with_each_round_of_duplicates() {
     assert_eq!(*told(&output, "retransmissions"), 2);
     assert_eq!(window(&output), 399.0);
 }
+
+/// for rate samples.
+#[test]
+fn repeated_acks_count_as_delivered() {
+    let drop =
+        json!({"loss": {"kind": "script", "at": "entry", "drop": [{"flow": "F", "data": [90]}]}});
+    let path = Path { rate: "20 Mbps", ..path(drop) };
+    let output = flow(&path, &json!({"preset": "linux-bbr", "sack": false}), Some("400 kB"));
+    assert!((198.0..=201.0).contains(&window(&output)), "{}", window(&output));
+}

@@ -12,7 +12,8 @@ use super::ack::Acked;
 use crate::cc::CongestionState;
 
 impl Sender {
-    /// A repeated ACK.
+    /// A repeated ACK: something was delivered, and the total knows it before the window follows the ACK
+    /// (`tcp_count_delivered`).
     pub(super) fn count_repeated(&mut self, acked: &mut Acked) {
         if self.rules.sack || !acked.plain {
             return;
@@ -20,7 +21,9 @@ impl Sender {
         let before = self.board.sacked_out;
         self.board.sacked_out += 1;
         self.limit_counted(0);
-        acked.delivered += u64::from(self.board.sacked_out.saturating_sub(before));
+        let arrived = u64::from(self.board.sacked_out.saturating_sub(before));
+        acked.delivered += arrived;
+        self.delivered += arrived;
     }
 
     /// Segments left the scoreboard, of which repeated ACKs may have been signs.
