@@ -104,3 +104,15 @@ fn repeated_acks_count_as_delivered() {
     let output = flow(&path, &json!({"preset": "linux-bbr", "sack": false}), Some("400 kB"));
     assert!((198.0..=201.0).contains(&window(&output)), "{}", window(&output));
 }
+
+/// The FIN is set on a small segment that waits for an earlier one (`tcp_send_fin`).
+#[test]
+fn the_fin_is_set_on_what_waits() {
+    let drop =
+        json!({"loss": {"kind": "script", "at": "entry", "drop": [{"flow": "F", "data": [3]}]}});
+    let writes = json!([["100 ms", "100 B"], ["200 ms", "100 B"], ["203 ms", "200 B"]]);
+    let source = json!({"kind": "schedule", "writes": writes});
+    let output = flow(&path(drop), &json!({"preset": "linux-reno", "source": source}), None);
+    takes(&output, 570.0);
+    assert_eq!(window(&output), 10.0);
+}

@@ -65,8 +65,10 @@ impl Sender {
         if self.nxt + payload > self.window_end() {
             return None;
         }
-        let last = self.written.is_complete() && self.nxt + payload == self.end;
-        let small = payload < self.rules.mss && !last && self.nxt + payload == self.end;
+        let ends = self.nxt + payload == self.end;
+        // Nothing waits that the FIN is set on; it is once the application has closed (`tcp_send_fin`).
+        let last = (self.fin_due || !self.rules.fin) && self.written.is_complete();
+        let small = payload < self.rules.mss && ends && !last;
         let waits = small && ((self.rules.nagle && self.small_end > self.board.una) || self.corked);
         (!waits).then_some(payload)
     }
@@ -219,7 +221,7 @@ impl Sender {
         if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
             // What leaves from now on does so after the application has closed.
             self.fin_due = true;
-            if self.nxt == self.end {
+            if self.nxt == self.end || self.may_send().is_some() {
                 return self.poll_again(now);
             }
         }
