@@ -116,3 +116,13 @@ fn the_fin_is_set_on_what_waits() {
     takes(&output, 570.0);
     assert_eq!(window(&output), 10.0);
 }
+
+/// The timer of a SYN is rounded like any other.
+#[test]
+fn the_timer_of_a_syn_has_ticks() {
+    for (lost_syns, kernel) in [(2, 2512.0), (3, 3525.0)] {
+        let numbers: Vec<u64> = (1..=lost_syns).collect();
+        let output = flow(&path(lost(&numbers)), &json!({"preset": "linux-reno"}), Some("100 kB"));
+        takes(&output, kernel);
+    }
+}

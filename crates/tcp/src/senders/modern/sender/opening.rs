@@ -78,7 +78,7 @@ impl Sender {
     pub(super) fn send_message(&mut self, now: Time, message: Message) -> Segment {
         if message == Message::Syn {
             let wait = self.rules.handshake.wait(self.tries).unwrap_or(self.rto.current());
-            self.deadline = now + wait;
+            self.deadline = self.expiry(now, wait);
         }
         self.message_of(message)
     }

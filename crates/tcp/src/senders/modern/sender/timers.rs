@@ -69,8 +69,13 @@ impl Sender {
     #[inline]
     pub(super) fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
         self.pending = pending;
-        self.deadline =
-            if self.rules.coarse_timers { ticks::expiry(now, wait) } else { now + wait };
+        self.deadline = self.expiry(now, wait);
+    }
+
+    /// When a timer expires that is to wait so long from now.
+    #[inline]
+    pub(super) fn expiry(&self, now: Time, wait: Time) -> Time {
+        if self.rules.coarse_timers { ticks::expiry(now, wait) } else { now + wait }
     }
 
     /// The wait, counted from when the next segment may leave.
