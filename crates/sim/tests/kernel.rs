@@ -126,3 +126,12 @@ fn the_timer_of_a_syn_has_ticks() {
         takes(&output, kernel);
     }
 }
+
+/// A flow that is paced spreads its ACKs, and a train may last twice as long (`hystart_update`).
+#[test]
+fn pacing_lengthens_the_train_that_ends_slow_start() {
+    let path = Path { rate: "50 Mbps", ..path(json!({})) };
+    let output = flow(&path, &json!({"preset": "linux-cubic", "pacing": "window"}), Some("900 kB"));
+    takes(&output, 467.0);
+    assert_eq!(window(&output), 578.0);
+}

@@ -203,6 +203,11 @@ pub trait SenderFacts {
     fn departure(&self) -> Time {
         Time::ZERO
     }
+
+    /// Whether the flow is paced.
+    fn is_paced(&self) -> bool {
+        false
+    }
 }
 
 /// A sender that knows nothing more.

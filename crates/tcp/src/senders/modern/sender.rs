@@ -221,6 +221,7 @@ struct Facts<'a> {
     state: CongestionState,
     sample: &'a Option<RateSample>,
     departure: Time,
+    paced: bool,
     acked: &'a ack::Acked,
 }
 
@@ -243,6 +244,10 @@ impl SenderFacts for Facts<'_> {
 
     fn departure(&self) -> Time {
         self.departure
+    }
+
+    fn is_paced(&self) -> bool {
+        self.paced
     }
 }
 

@@ -312,6 +312,7 @@ impl Sender {
             state: self.state,
             sample: &self.sample,
             departure: self.departure,
+            paced: self.paced,
             acked,
         };
         let mut event = AckEvent {
