@@ -6,10 +6,11 @@ ECN = {"kind": "threshold", "limit": "200 packets", "mark_from": "15 packets"}
 """A queue that marks."""
 
 
-def document(*, tcp=None, queue=None, loss=None, send="3 MB", late=False, **more):
-    forward = {"queue": queue or {"limit": "25 packets"}}
+def document(*, tcp=None, queue=None, loss=None, back=False, send="3 MB", late=False, **more):
+    """`loss` is that of the way there, or of the way back."""
+    forward, backward = {"queue": queue or {"limit": "25 packets"}}, {}
     if loss:
-        forward["loss"] = loss
+        (backward if back else forward)["loss"] = loss
     link = {"id": "L", "between": ["R", "B"], "rate": "10 Mbps", "delay": "20 ms"}
     if late:
         link["changes"] = [{"at": "0.2 s", "delay": "600 ms"}]
@@ -19,7 +20,7 @@ def document(*, tcp=None, queue=None, loss=None, send="3 MB", late=False, **more
         "routers": ["R"],
         "links": [
             {"id": "In", "between": ["A", "R"], "rate": "100 Mbps", "delay": "1 ms"},
-            {**link, "forward": forward},
+            {**link, "forward": forward, "backward": backward},
         ],
         "flows": [
             {

@@ -99,6 +99,19 @@ def test_marks_are_shown_from_where_they_are_made(marked, tmp_path):
     assert any(packet.flags & ECE for packet in sent[3:] if not packet.outbound)
 
 
+@pytest.mark.parametrize(("back", "agreed"), [(False, 0), (True, ECE)])
+def test_a_repeated_syn_does_not_ask_for_marks(back, agreed, tmp_path):
+    """The answer echoes the first SYN that has arrived, and agrees to what it asked for."""
+    first = {"kind": "packets", "numbers": [1], "at": "entry"}
+    results = simulated(tcp={"ecn": True}, queue=ECN, send="30 kB", loss=first, back=back)
+    packets = captured(results, tmp_path / "x.pcapng").packets
+    opening = [packet for packet in packets if packet.flags & SYN]
+    assert [p.flags for p in opening] == [SYN | ECE | CWR, SYN, SYN | ACK | agreed]
+    stamp, echo = (struct.unpack(">II", opening[i].tcp_options[8])[i // 2] for i in (1 - back, 2))
+    assert echo == stamp
+    assert {packet.data[1] & 3 for packet in packets if packet.payload} == {2 * back}
+
+
 @needs_tshark
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["lossy", "marked", "spurious"])

@@ -76,6 +76,7 @@ fn lost(numbers: &[u64]) -> Value {
     json!({"loss": {"kind": "packets", "numbers": numbers, "at": "entry"}})
 }
 
+/// A duplicate that is reported by an ACK of nothing else counts with the next ACK that delivers something
 /// (`tcp_rack_update_reo_wnd`), so that the window for reordering grows by more than one step.
 #[test]
 fn the_window_for_reordering_grows_with_each_round_of_duplicates() {
@@ -95,6 +96,7 @@ fn the_window_for_reordering_grows_with_each_round_of_duplicates() {
     assert_eq!(window(&output), 399.0);
 }
 
+/// Without SACK each repeated ACK is a segment that was delivered (`tcp_add_reno_sack`, `tcp_count_delivered`), also
 /// for rate samples.
 #[test]
 fn repeated_acks_count_as_delivered() {
@@ -115,6 +117,43 @@ fn the_fin_is_set_on_what_waits() {
     let output = flow(&path(drop), &json!({"preset": "linux-reno", "source": source}), None);
     takes(&output, 570.0);
     assert_eq!(window(&output), 10.0);
+}
+
+/// A repeated SYN does not ask for ECN (`__tcp_retransmit_skb`, `tcp_ecn_clear_syn`).
+#[test]
+fn a_lost_syn_switches_marks_off() {
+    let marks =
+        json!({"queue": {"kind": "threshold", "limit": "1000 packets", "mark_from": "10 packets"}});
+    let tcp = json!({"preset": "linux-reno", "ecn": true});
+    let output = flow(&path(with(lost(&[1]), &marks)), &tcp, Some("300 kB"));
+    takes(&output, 1450.0);
+    assert_eq!((window(&output), told(&output, "ecn_reductions")), (218.0, &json!(0)));
+    // The other end keeps what the first SYN has asked for.
+    let path = Path { backward: lost(&[1]), ..path(marks) };
+    let output = flow(&path, &tcp, Some("300 kB"));
+    takes(&output, 1923.0);
+    assert_eq!(window(&output), 18.0);
+}
+
+/// An answer to a repeated SYN echoes the timestamp of the first SYN that has arrived (`tcp_check_req`): if only the
+/// answers were lost, the loss does not count (`tcp_try_undo_spurious_syn`), and the round trip was long.
+#[test]
+fn lost_answers_do_not_cut_the_window() {
+    let path = Path { backward: lost(&[1, 2]), ..path(json!({})) };
+    let output = flow(&path, &json!({"preset": "linux-reno"}), Some("100 kB"));
+    takes(&output, 2287.0);
+    assert_eq!(window(&output), 80.0);
+}
+
+/// Without timestamps the answer to a repeated SYN measures nothing: the timer waits 3 s (`tcp_init_metrics`), and the
+/// probe 1 s (`tcp_schedule_loss_probe`).
+#[test]
+fn the_answer_to_a_repeated_syn_measures_nothing_without_timestamps() {
+    let first: Vec<u64> = std::iter::once(1).chain(4..=13).collect();
+    let tcp = json!({"preset": "linux-reno", "timestamps": false, "segment": "1460 B",
+        "header": "40 B", "ack": "40 B"});
+    let output = flow(&path(lost(&first)), &tcp, Some("29200 B"));
+    takes(&output, 2502.0);
 }
 
 /// The timer of a SYN is rounded like any other.

@@ -132,7 +132,8 @@ def _recorded(
 ) -> None:
     """Flags, windows and blocks that were recorded.
 
-    Who sends packets that may be marked has asked for it in the handshake (RFC 3168 section 6.1.1).
+    A flow with ECN asks for it in the handshake (RFC 3168 section 6.1.1), a modern one only once
+    (6.1.1.1); it was agreed on if packets may be marked.
     """
     number = table.ints("packet_id")
     for name, flag in (
@@ -152,10 +153,12 @@ def _recorded(
             edge = table.ints(f"sack_{place + 1}_{word}")
             rows = np.flatnonzero(edge >= 0)
             side[number[rows], place] = edge[rows] + 1
-    asks = np.isin(packets.flow, flow[table.plain("capable")])
-    flags = whole.flags[: len(packets)]
-    flags |= np.where(asks & (packets.kind == SYN), ECE_FLAG | CWR_FLAG, 0)
-    flags |= np.where(asks & (packets.kind == SYN_ACK), ECE_FLAG, 0)
+    agreed = np.isin(packets.flow, flow[table.plain("capable")])
+    whole.flags[np.flatnonzero(agreed & (packets.kind == SYN_ACK))] |= ECE_FLAG
+    for place, asking in enumerate(flows):
+        if asking["tcp"] is not None and asking["tcp"].get("ecn"):
+            asks = packets.of_flow(place, SYN)
+            whole.flags[asks[:1] if is_modern(asking) else asks] |= ECE_FLAG | CWR_FLAG
 
 
 def _ends(whole: Segments, packets: Packets, number: int, steps: Ints) -> None:

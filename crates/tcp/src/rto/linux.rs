@@ -26,6 +26,10 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::BLANK
 };
 
+/// The wait after a handshake that has measured nothing (RFC 6298 section 5.7; Linux, `tcp_init_metrics`,
+/// `TCP_TIMEOUT_FALLBACK`).
+const FALLBACK: Time = Time::from_secs(3);
+
 /// Estimator; the back-off is in the present wait, which the caller keeps.
 #[derive(Debug, Clone)]
 pub struct Linux {
@@ -86,6 +90,10 @@ impl Timer for Linux {
         self.calm()
     }
 
+    fn unmeasured(&self) -> Option<Time> {
+        Some(FALLBACK.min(self.max))
+    }
+
     fn on_round(&mut self) {
         if self.mdev_max < self.rttvar {
             self.rttvar -= (self.rttvar - self.mdev_max) / 4;
@@ -138,6 +146,21 @@ mod tests {
         assert_eq!((rto.calm(), rto.srtt()), (ms(300), Some(ms(100))));
         assert_eq!(rto.on_timeout(ms(300)), ms(600));
         assert_eq!(rto.on_timeout(ms(100_000)), ms(120_000));
+    }
+
+    /// RFC 6298 section 5.7.
+    #[test]
+    fn the_wait_after_a_handshake_that_has_measured_nothing_is_three_seconds() {
+        for (max, wait) in [(120, 3), (2, 2)] {
+            let values = [("initial_ns", 1), ("min_ns", 0), ("max_ns", max)];
+            let values =
+                values.map(|(name, s)| (name.into(), Value::Int(s * 1_000_000_000))).to_vec();
+            let mut rto = Rto::new(&Chosen { kind: "linux".into(), values });
+            rto.on_unmeasured();
+            assert_eq!((rto.current(), rto.srtt()), (Time::from_secs(wait), None));
+            rto.on_sample(Time::ZERO, ms(1000));
+            assert_eq!(rto.current(), Time::from_secs(3.min(max)));
+        }
     }
 
     /// 253.2 ms are 64 ticks of 4 ms, and those are doubled; what is below a microsecond does not count.

@@ -49,6 +49,12 @@ pub trait Timer {
     /// A round-trip time was measured that ends now; answers the new wait.
     fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
 
+    /// The handshake has measured nothing, as its first message was repeated; answers the wait for the first data if
+    /// that is another one.
+    fn unmeasured(&self) -> Option<Time> {
+        None
+    }
+
     /// A round trip is over: data are acknowledged that were sent after the last one was.
     fn on_round(&mut self) {}
 
@@ -128,6 +134,7 @@ registry! {
     }
     fn calm(&self) -> Time;
     fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
+    fn unmeasured(&self) -> Option<Time>;
     fn on_round(&mut self);
     fn on_timeout(&mut self, wait: Time) -> Time;
     fn srtt(&self) -> Option<Time>;
@@ -203,6 +210,13 @@ impl Rto {
             rule => rule.on_sample(now, rtt),
         };
         self.current = self.in_ticks(wait);
+    }
+
+    /// The handshake is over, and has measured nothing.
+    pub fn on_unmeasured(&mut self) {
+        if let Some(wait) = self.rule.unmeasured() {
+            self.current = self.in_ticks(wait);
+        }
     }
 
     /// A round trip is over.

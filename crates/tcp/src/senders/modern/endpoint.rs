@@ -90,8 +90,8 @@ impl Endpoint {
     /// The handshake is over. `stamp` is when the message was sent that was answered; `window` the other end's.
     pub fn establish(&mut self, now: Time, stamp: Time, window: u64) {
         self.sender.set_receive_window(window);
-        if let Some(rtt) = self.sender.establish(now, stamp) {
-            self.receiver.on_established(rtt);
+        if let Some(established) = self.sender.establish(now, stamp) {
+            self.receiver.on_established(established.path);
         }
         self.send(now);
     }

@@ -160,17 +160,18 @@ impl Ends for Modern {
                 let out = self.receiver.on_message(now, stamp);
                 Some(Reply::Ack(out.into()))
             }
-            Answer::Message(answer) => Some(Reply::Message(answer, handshake.bytes(answer), stamp)),
+            Answer::Message(answer) => {
+                let echo = *self.receiver.asked.get_or_insert(stamp);
+                Some(Reply::Message(answer, handshake.bytes(answer), echo))
+            }
         }
     }
 
     #[cold]
     fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time> {
-        let rtt = self.sender.establish(now, stamp);
-        if let Some(rtt) = rtt {
-            self.receiver.on_established(rtt);
-        }
-        rtt
+        let established = self.sender.establish(now, stamp)?;
+        self.receiver.on_established(established.path);
+        established.sample
     }
 
     #[inline(always)]

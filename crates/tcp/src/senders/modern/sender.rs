@@ -188,6 +188,10 @@ pub struct Sender {
     started: bool,
     message: Option<Message>,
     tries: u32,
+    /// When the connection was asked for, first and last.
+    asked: (Time, Time),
+    /// Both ends use ECN.
+    ecn: bool,
     /// What is sent in recovery counts as a fast retransmit.
     fast: bool,
     /// The end of the data has left, or is about to leave by itself.
@@ -352,6 +356,8 @@ impl Sender {
             started: false,
             message: None,
             tries: 0,
+            asked: (Time::ZERO, Time::ZERO),
+            ecn: rules.ecn,
             fast: false,
             fin_sent: false,
             fin_due: false,

@@ -133,6 +133,8 @@ pub struct Receiver {
     pub spurious: u32,
     /// New segments that arrived after one with a higher number.
     pub reordered: u32,
+    /// When the message was sent that has first asked for the connection, which answers echo (Linux, `tcp_check_req`).
+    pub asked: Option<Time>,
 }
 
 impl Receiver {
@@ -168,6 +170,7 @@ impl Receiver {
             duplicates: 0,
             spurious: 0,
             reordered: 0,
+            asked: None,
         }
     }
 

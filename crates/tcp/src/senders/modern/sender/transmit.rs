@@ -111,7 +111,7 @@ impl Sender {
         }
         let push = drained || forced;
         let mut flags = Flags::NONE.with_if(push, Flags::PUSH).with_if(fin, Flags::FIN);
-        if self.rules.ecn {
+        if self.ecn {
             let reduced = std::mem::take(&mut self.cwr);
             flags = flags.with(self.rules.capable).with_if(reduced, Flags::REDUCED);
         }
