@@ -91,18 +91,18 @@ const WEB_SEARCH_POINTS: [(u64, f64); 12] = [
 ];
 
 fn check_pareto(chosen: &Chosen) -> Result<(), Clash> {
-    if chosen.int("largest_bytes") as f64 > least(chosen) {
+    let least = least(chosen.int("mean_bytes"), chosen.real("shape"));
+    if chosen.int("largest_bytes") as f64 > least {
         return Ok(());
     }
-    let least = Quantity::Size(whole(least(chosen)));
+    let least = Quantity::Size(whole(least));
     let message = format!("no size is below {least}, by `mean` and `shape`");
     Err(Clash { param: "largest", message, hint: None })
 }
 
 /// The least size of a Pareto distribution with this mean.
-fn least(chosen: &Chosen) -> f64 {
-    let shape = chosen.real("shape");
-    chosen.int("mean_bytes") as f64 * (shape - 1.0) / shape
+fn least(mean: u64, shape: f64) -> f64 {
+    mean as f64 * (shape - 1.0) / shape
 }
 
 fn points(chosen: &Chosen) -> Vec<(u64, f64)> {
@@ -206,7 +206,7 @@ impl Sizes {
         let bytes = match self {
             Self::Exponential(mean) => -(*mean as f64) * ln(1.0 - share),
             Self::Pareto(mean, shape, largest) => {
-                let least = *mean as f64 * (shape - 1.0) / shape;
+                let least = least(*mean, *shape);
                 // The part of the distribution up to the largest size.
                 let beyond = pow(least / *largest as f64, *shape);
                 least * pow(1.0 - share * (1.0 - beyond), -1.0 / shape)

@@ -74,14 +74,16 @@ impl Channel {
             let size = u64::from(self.serving);
             let rest = (self.next_start - now).as_ns();
             let before = self.served.as_mut().and_then(|served| {
-                if served.rates.is_some() {
-                    served.earlier.0 -= size;
-                    served.earlier.1 -= rest as f64;
-                }
-                let wire = served.wire.take()?;
+                // At a rate that changes by a rule, it is counted there with all its time as it begins.
+                let wire = served.wire.take();
+                let counted = match &wire {
+                    Some(wire) => wire.exact_ns(size),
+                    None if served.rates.is_some() => rest as f64,
+                    None => return None,
+                };
                 served.earlier.0 -= size;
-                served.earlier.1 -= wire.exact_ns(size);
-                Some(wire)
+                served.earlier.1 -= counted;
+                wire
             });
             let wire = before.as_ref().unwrap_or(&self.serial);
             let (span, _) = wire.time(self.serving, 0);

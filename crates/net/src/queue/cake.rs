@@ -26,6 +26,7 @@ use super::cobalt::{Control, Rules};
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
 use super::shaper::Shaper;
+use super::turns::first_longest;
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_engine::random::mix;
@@ -281,9 +282,8 @@ impl Cake {
 
     /// The queue with most bytes loses its head.
     fn drop_from_longest(&mut self, now: Time, fates: &mut Fates) {
-        // The last of equal ones is taken, so in reverse: the one whose turn comes first.
-        let by_turn = self.old.iter().rev().chain(self.fresh.iter().rev()).copied();
-        let longest = by_turn.max_by_key(|index| self.lanes[*index as usize].fifo.bytes());
+        let by_turn = self.fresh.iter().chain(&self.old);
+        let longest = first_longest(by_turn, |index| self.lanes[index as usize].fifo.bytes());
         let Some(index) = longest else { return };
         let lane = &mut self.lanes[index as usize];
         lane.control.on_overflow(now, &self.rules);

@@ -11,6 +11,7 @@
 use super::buckets::{self, Buckets};
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
+use super::turns::first_longest;
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
@@ -85,9 +86,8 @@ impl Drr {
 
     /// Takes the last packet out of the longest queue.
     fn steal(&mut self, fates: &mut Fates) {
-        // The last of equal ones is taken, so in reverse: the one whose turn comes first.
-        let by_turn = self.round.iter().rev().copied();
-        let longest = by_turn.max_by_key(|index| self.lanes[*index as usize].fifo.bytes());
+        let longest =
+            first_longest(self.round.iter(), |index| self.lanes[index as usize].fifo.bytes());
         let Some(index) = longest else { return };
         let lane = &mut self.lanes[index as usize];
         let Some(held) = lane.fifo.remove(lane.fifo.packets().saturating_sub(1) as usize) else {

@@ -66,6 +66,14 @@ struct Lane {
     changed: u64,
 }
 
+impl Lane {
+    /// The queue is longer or shorter than it was: the next one of so many changes.
+    fn note_change(&mut self, changes: &mut u64) {
+        *changes += 1;
+        self.changed = *changes;
+    }
+}
+
 /// Queues and their ring.
 #[derive(Debug, Clone)]
 pub struct Sfq {
@@ -136,8 +144,7 @@ impl Sfq {
             self.ring.push_back(index);
         }
         lane.fifo.push(held);
-        self.changes += 1;
-        lane.changed = self.changes;
+        lane.note_change(&mut self.changes);
     }
 
     /// The longest queue in packets loses its last one.
@@ -155,8 +162,7 @@ impl Sfq {
         let lane = &mut self.lanes[index as usize];
         let last = lane.fifo.packets().saturating_sub(1);
         let Some(held) = lane.fifo.remove(last as usize) else { return };
-        self.changes += 1;
-        lane.changed = self.changes;
+        lane.note_change(&mut self.changes);
         self.packets -= 1;
         self.bytes -= held.size();
         fates.drop(held, drop_reason::OVERLIMIT);
@@ -190,8 +196,7 @@ impl Store for Sfq {
             }
             let held = lane.fifo.pop()?;
             lane.left -= held.size() as i64;
-            self.changes += 1;
-            lane.changed = self.changes;
+            lane.note_change(&mut self.changes);
             if lane.fifo.is_empty() {
                 self.ring.pop_front();
             }

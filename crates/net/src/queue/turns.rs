@@ -43,6 +43,15 @@ pub(super) struct Turns<C> {
     pub bytes: u64,
 }
 
+/// The queue with most bytes; of equally long ones the first in this order, that of their turns.
+pub(super) fn first_longest<'q>(
+    by_turn: impl DoubleEndedIterator<Item = &'q u32>,
+    bytes: impl Fn(u32) -> u64,
+) -> Option<u32> {
+    // Of equal ones the last is the greatest, so in reverse.
+    by_turn.rev().copied().max_by_key(|index| bytes(*index))
+}
+
 impl<C: Default> Turns<C> {
     pub fn new(quantum: u64) -> Self {
         Self {
