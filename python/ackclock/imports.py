@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import os
 import sys
 import warnings
@@ -34,6 +35,7 @@ def spare() -> None:
     sys.meta_path.insert(0, _Spared())
     for name in _MANUALS:
         sys.modules.setdefault(name, ModuleType(name))
+    sys.modules.setdefault(_TypesLater.NAME, _TypesLater(_TypesLater.NAME))
     # What matplotlib says of the drawings in space.
     warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
     # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
@@ -51,12 +53,31 @@ class _Spared:
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """Refuse what is hidden, and leave all else to the others."""
-        if _asking() in _HIDDEN.get(name, ()):
+        if name in _HIDDEN and _asking() in _HIDDEN[name]:
             raise ModuleNotFoundError("not needed here", name=name)
         if (later := self._at_first.pop(name, None)) is not None:
             raise ModuleNotFoundError(f"not needed yet: {later}", name=name)
         if name == "matplotlib.figure":
             _spare_manual()
+
+
+class _TypesLater(ModuleType):
+    """Types that NumPy declares, a twentieth of a small run, until somebody asks for one of them.
+
+    NumPy itself asks only for `NDArray`, to annotate what functions of linear algebra return.
+    """
+
+    NAME = "numpy._typing"
+    NDArray: type = list
+
+    def __getattr__(self, name: str) -> object:
+        if name == "__path__":  # Python looks here before it asks
+            return [os.path.join(place, "_typing") for place in sys.modules["numpy"].__path__]  # noqa: PTH118
+        if sys.modules.get(self.NAME) is self:
+            del sys.modules[self.NAME]
+        types = importlib.import_module(self.NAME)
+        self.NDArray = types.NDArray
+        return getattr(types, name)
 
 
 def _asking() -> str:

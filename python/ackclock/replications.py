@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Array, Flags, Floats
 from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, one_of, path_of, refuse
 from ackclock.extras import require
@@ -115,7 +114,7 @@ class Replications:
         self.failures: dict[int, str] = dict(json.loads(about["failures"]))
         self.wall_s = float(about["wall_s"])
         shape = (table.num_rows // max(1, len(self.flows)), len(self.flows))
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, Array] = {}
         for name in OF_RUN | OF_FLOW:
             values = table[name].to_numpy().reshape(shape)
             self.arrays[name] = values if name in OF_FLOW else values[:, 0]
@@ -169,11 +168,11 @@ class Replications:
         return len(self) < self.asked
 
     @property
-    def stalled(self) -> NDArray[np.bool_]:
+    def stalled(self) -> Flags:
         """In which replications nothing was left to happen while flows were unfinished."""
         return self.arrays["stop_reason"] == "stalled"
 
-    def values(self, field: str, flow: str | None = None) -> NDArray[Any]:
+    def values(self, field: str, flow: str | None = None) -> Array:
         """Return one value a replication; shape (n,).
 
         Args:
@@ -192,7 +191,7 @@ class Replications:
             raise InputError(f"'{field}' is different for each flow; name one")
         return self.arrays[field][:, self.flows.index(one_of("flow", flow, self.flows))]
 
-    def unfinished(self, flow: str) -> NDArray[np.bool_]:
+    def unfinished(self, flow: str) -> Flags:
         """In which replications the data of a flow did not arrive; never for an endless flow."""
         if flow in self.endless:
             return np.zeros(len(self), np.bool_)

@@ -15,7 +15,13 @@ _COMMAND = _PROGRAM.format("from ackclock.cli.app import program; program()")
 _TABLES = {"numpy", "pyarrow"}
 _DRAWING = {"matplotlib", "PIL"}
 _HEAVY = {"scipy", "pandas", "pyarrow.compute", "pyarrow.dataset", "mpl_toolkits.mplot3d"}
-_SPARED = {"pyarrow._s3fs", "numpy.ma", "ackclock.received_files", "tomllib"}
+_SPARED = {
+    "pyarrow._s3fs",
+    "numpy.ma",
+    "numpy._typing._array_like",
+    "ackclock.received_files",
+    "tomllib",
+}
 
 
 def _printed(code, folder, *arguments):
@@ -88,6 +94,18 @@ def own(module):
 def test_no_manual_is_written_for_numpy(tmp_path, small_file):
     asked = _COMMAND.replace("*sys.modules", "sys.modules['numpy'].ndarray.sum.__doc__")
     assert _loaded(asked, tmp_path, "run", small_file, "--no-plots") == {"None"}
+
+
+def test_types_of_numpy_are_there_for_who_asks(tmp_path):
+    """As controllers may; NumPy's own linear algebra asks first, and gets a name only."""
+    spared = "from ackclock import imports; imports.spare(); import numpy.linalg\n"
+    assert "numpy._typing._array_like" not in _loaded(_PROGRAM.format(spared), tmp_path)
+    asked = "import numpy.typing as npt; print(npt.NDArray[float], npt.ArrayLike)"
+    inner = "import numpy._typing._char_codes"
+    for code in (f"{asked}; {inner}", f"{inner}; {asked}"):
+        printed = _printed(spared + code, tmp_path)
+        assert printed.startswith("numpy.ndarray["), printed
+        assert "_SupportsArray" in printed
 
 
 @pytest.mark.slow

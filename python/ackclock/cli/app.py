@@ -193,9 +193,10 @@ def main() -> None:
     _refuse_blanks(sys.argv[1:])
     # A word that is no command is looked for among all of them.
     named = [name for names in PANELS.values() for name in names if name in sys.argv[1:2]]
+    names = named or ([] if sys.argv[1:] == ["--version"] else None)
     try:
         try:
-            application(named or None)()
+            application(names)()
         except SystemExit as ended:
             # Click ends the program itself where nobody reads its output any longer.
             unread = ended.__context__

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.export.columns import SYN, Flags, Ints, records
+from ackclock.arrays import Flags, Integers
+from ackclock.export.columns import SYN, records
 from ackclock.export.network import DIRECTIONS, Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets
@@ -53,11 +54,11 @@ class Capture:
     """
 
     interfaces: list[Interface]
-    interface: Ints
-    time_ns: Ints
-    number: Ints
+    interface: Integers
+    time_ns: Integers
+    number: Integers
     outbound: Flags
-    comment: Ints
+    comment: Integers
     comments: list[str]
     marked: Flags
 
@@ -111,7 +112,7 @@ class _Maker:
         nodes = [self._network.nodes.index(host) for host in hosts]
         self._at(lambda node, _: np.isin(node, nodes))
 
-    def _at(self, here: Callable[[Ints, Ints], Flags]) -> None:
+    def _at(self, here: Callable[[Integers, Integers], Flags]) -> None:
         table = records(self._results, "packets")
         node = table.places("host", self._network.nodes)
         flow = table.places("flow", self._network.flows)
@@ -132,7 +133,7 @@ class _Maker:
         self._add(self._parts, interface, time_ns, number, sent, comment, marked)
         self._handshakes_at(node[rows], flow[rows], interface)
 
-    def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints) -> None:
+    def _handshakes_at(self, node: Integers, flow: Integers, interface: Integers) -> None:
         """Messages of handshakes, at the interface of the first packet of a flow."""
         for number in self._flows:
             for place in self._network.ends_of_flow[number]:
@@ -202,14 +203,14 @@ class _Maker:
         what = f"host {name} on link {model['id']}"
         return Interface(f"{name}:{model['id']}", what, model[way]["rate_bps"])
 
-    def _link_of(self, sign: int) -> Ints:
+    def _link_of(self, sign: int) -> Integers:
         """Link of each packet's last visit, or with -1 of its first one; -1 for none."""
         order = np.lexsort((sign * self._visits.came_ns, self._visits.packet))
         found = np.full(len(self._packets), -1)
         found[self._visits.packet[order]] = self._visits.link[order]
         return found
 
-    def _marks(self) -> Ints:
+    def _marks(self) -> Integers:
         """When each packet was marked first, if marks were recorded."""
         found = np.full(len(self._packets), np.iinfo(np.int64).max)
         if "marks" in self._results.tables:
@@ -217,7 +218,7 @@ class _Maker:
             np.minimum.at(found, marks.ints("packet_id"), marks.ns("time_s"))
         return found
 
-    def _drops(self) -> Ints:
+    def _drops(self) -> Integers:
         """Comments about drops, by number of the packet."""
         drops = records(self._results, "drops")
         found = np.full(len(self._packets), -1)

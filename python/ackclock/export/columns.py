@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ackclock.metrics.records import Ints, Records
+from ackclock.arrays import Flags, Integers
+from ackclock.metrics.records import Records
 
 if TYPE_CHECKING:
     from ackclock.results import Results
 
-__all__ = ["ACK", "DATA", "KINDS", "Flags", "Ints", "Records", "records"]
+__all__ = ["ACK", "DATA", "KINDS", "Flags", "Integers", "Records", "records"]
 
-Flags = NDArray[np.bool_]
 
 DATA, ACK, ROUTER, SYN, SYN_ACK, HANDSHAKE_ACK, FIN, WINDOW_PROBE = range(8)
 KINDS = ("data", "ack", "router", "syn", "syn-ack", "handshake-ack", "fin", "window-probe")

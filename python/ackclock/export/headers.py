@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.export.columns import Ints
+from ackclock.arrays import Flags, Integers, NDArray
 
 Bytes = NDArray[np.uint8]
 
@@ -56,25 +55,25 @@ class Segments:
         sack_right: The bytes after their last.
     """
 
-    protocol: Ints
-    identification: Ints
-    source: Ints
-    target: Ints
-    source_port: Ints
-    target_port: Ints
-    seq: Ints
-    ack: Ints
-    flags: Ints
-    window: Ints
-    payload: Ints
-    mss: Ints
-    scale: Ints
-    sack_permitted: Ints
-    tsval: Ints
-    tsecr: Ints
-    ecn: Ints
-    sack_left: Ints
-    sack_right: Ints
+    protocol: Integers
+    identification: Integers
+    source: Integers
+    target: Integers
+    source_port: Integers
+    target_port: Integers
+    seq: Integers
+    ack: Integers
+    flags: Integers
+    window: Integers
+    payload: Integers
+    mss: Integers
+    scale: Integers
+    sack_permitted: Integers
+    tsval: Integers
+    tsecr: Integers
+    ecn: Integers
+    sack_left: Integers
+    sack_right: Integers
 
     def __len__(self) -> int:
         return len(self.protocol)
@@ -84,7 +83,7 @@ class Segments:
         return Segments(*(column[which] for column in vars(self).values()))
 
 
-def headers(segments: Segments) -> tuple[Bytes, Ints]:
+def headers(segments: Segments) -> tuple[Bytes, Integers]:
     """Headers of segments, one a row, and how many bytes of each row count."""
     rows = np.zeros((len(segments), WIDTH), np.uint8)
     tcp, udp = segments.protocol == TCP, segments.protocol == UDP
@@ -110,7 +109,7 @@ def headers(segments: Segments) -> tuple[Bytes, Ints]:
     return rows, length
 
 
-def _ipv4(rows: Bytes, segments: Segments, length: Ints) -> None:
+def _ipv4(rows: Bytes, segments: Segments, length: Integers) -> None:
     rows[:, 0] = 0x45
     rows[:, 1] = segments.ecn
     _put(rows, 2, length + segments.payload, 2)
@@ -123,10 +122,10 @@ def _ipv4(rows: Bytes, segments: Segments, length: Ints) -> None:
     _put(rows, 10, _checksum(_sum(rows[:, :_IP])), 2)
 
 
-def _tcp_options(rows: Bytes, segments: Segments, tcp: NDArray[np.bool_], length: Ints) -> None:
+def _tcp_options(rows: Bytes, segments: Segments, tcp: Flags, length: Integers) -> None:
     """Write options one after the other; each takes a multiple of four bytes."""
 
-    def add(which: NDArray[np.bool_], start: bytes, fields: list[tuple[Ints, int]]) -> None:
+    def add(which: Flags, start: bytes, fields: list[tuple[Integers, int]]) -> None:
         mine = np.flatnonzero(which & tcp)
         if not len(mine):
             return
@@ -154,9 +153,7 @@ def _tcp_options(rows: Bytes, segments: Segments, tcp: NDArray[np.bool_], length
         add(blocks == count, bytes((1, 1, 5, 2 + 8 * count)), edges)
 
 
-def _put(
-    rows: Bytes, place: int, values: Ints, size: int, which: NDArray[np.bool_] | None = None
-) -> None:
+def _put(rows: Bytes, place: int, values: Integers, size: int, which: Flags | None = None) -> None:
     """Write the low bytes of numbers, the highest first."""
     for byte in range(size):
         found = ((values >> (8 * (size - 1 - byte))) & 0xFF).astype(np.uint8)
@@ -164,13 +161,13 @@ def _put(
         column[...] = found if which is None else np.where(which, found, column)
 
 
-def _sum(rows: Bytes) -> Ints:
+def _sum(rows: Bytes) -> Integers:
     """Sums of the 16-bit words of rows."""
     words = np.ascontiguousarray(rows).view(">u2")
     return words.sum(axis=1, dtype=np.int64)
 
 
-def _checksum(sums: Ints) -> Ints:
+def _checksum(sums: Integers) -> Integers:
     """The ones' complement of ones' complement sums (RFC 1071)."""
     while (sums >> 16).any():
         sums = (sums & 0xFFFF) + (sums >> 16)

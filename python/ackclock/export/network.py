@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.export.columns import Flags, Ints
+from ackclock.arrays import Flags, Integers
 
 DIRECTIONS = ("both", "forward", "backward")
 
@@ -37,14 +37,16 @@ class Network:
             [[place[flow["from"]], place[flow["to"]]] for flow in model["flows"]], np.int64
         ).reshape(-1, 2)
 
-    def ways(self, link: Ints, direction: Ints, reverse: Flags) -> tuple[Ints, Ints]:
+    def ways(
+        self, link: Integers, direction: Integers, reverse: Flags
+    ) -> tuple[Integers, Integers]:
         """Nodes from which and to which packets travel on links."""
         backwards = np.where(direction == 0, reverse, direction == 2)
         ends = self._ends[link]
         first, second = ends[:, 0], ends[:, 1]
         return np.where(backwards, second, first), np.where(backwards, first, second)
 
-    def numbers(self) -> Ints:
+    def numbers(self) -> Integers:
         """Numbers of nodes in an ns-2 trace.
 
         Where all names are one word with different numbers (`n0`, `n1`, ...), these; else the

@@ -32,7 +32,7 @@ from ackclock.export.columns import (
     ROUTER,
     SYN,
     SYN_ACK,
-    Ints,
+    Integers,
 )
 from ackclock.export.network import Network
 from ackclock.export.options import Options
@@ -52,11 +52,11 @@ _EVENTS = ("r", "+", "d", "-")
 class _Lines:
     """Lines in the order of the file, without what depends on the packet alone."""
 
-    event: Ints
-    time_ns: Ints
-    origin: Ints
-    target: Ints
-    packet: Ints
+    event: Integers
+    time_ns: Integers
+    origin: Integers
+    target: Integers
+    packet: Integers
 
     def taken(self, which: Any) -> _Lines:
         """Some of the lines."""
@@ -165,7 +165,9 @@ def _ends(network: Network, first_fid: int) -> list[str]:
     return texts
 
 
-def _between_routers(ends: pa.Array, rows: Ints, origin: Ints, target: Ints) -> pa.Array:
+def _between_routers(
+    ends: pa.Array, rows: Integers, origin: Integers, target: Integers
+) -> pa.Array:
     """Fill in the addresses of routers' packets, which go over one link."""
     if not len(rows):
         return ends
@@ -174,7 +176,7 @@ def _between_routers(ends: pa.Array, rows: Ints, origin: Ints, target: Ints) -> 
     return pa.array(text, pa.string())
 
 
-def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Ints:
+def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Integers:
     """Sequence numbers as ns-2 counts them: segments from 0; ACKs carry the last one in order.
 
     Bytes become segments by the order of the bytes with which segments begin. A SYN is segment 0 of
@@ -194,7 +196,7 @@ def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Ints:
     return seq
 
 
-def _numbers(values: Ints) -> Any:
+def _numbers(values: Integers) -> Any:
     return pc.cast(pa.array(values), pa.string())
 
 
@@ -207,7 +209,7 @@ def _text(*pieces: Any) -> bytes:
     return memoryview(data)[int(offsets[0]) : int(offsets[len(joined)])].tobytes()
 
 
-def times(ns: Ints) -> pa.Array:
+def times(ns: Integers) -> pa.Array:
     """Times as ns-2 prints them: rounded to microseconds, without zeros at the end (`%.15g`)."""
     whole, part = np.divmod((ns + 500) // 1000, 1_000_000)
     digits = pc.utf8_rtrim(

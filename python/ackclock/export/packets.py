@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.export.columns import ACK, DATA, KINDS, SYN, Flags, Ints, records
+from ackclock.arrays import Flags, Integers
+from ackclock.export.columns import ACK, DATA, KINDS, SYN, records
 from ackclock.metrics.segments import unwrapped
 from ackclock.results import Results
 
@@ -29,12 +30,12 @@ class Packets:
         back: Whether the flow's receiver sent it.
     """
 
-    flow: Ints
-    kind: Ints
-    seq: Ints
-    bytes: Ints
-    stamp_ns: Ints
-    sent_ns: Ints
+    flow: Integers
+    kind: Integers
+    seq: Integers
+    bytes: Integers
+    stamp_ns: Integers
+    sent_ns: Integers
     back: Flags
 
     def __len__(self) -> int:
@@ -86,7 +87,7 @@ class Packets:
         for column in (self.sent_ns, self.stamp_ns, self.back):
             column[copies] = column[origin[copies]]
 
-    def of_flow(self, flow: int, kind: int) -> Ints:
+    def of_flow(self, flow: int, kind: int) -> Integers:
         """Numbers of the packets of a flow of one kind, in the order of sending."""
         return np.flatnonzero((self.flow == flow) & (self.kind == kind))
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ackclock.arrays import Integers
 from ackclock.export import segments as contents
 from ackclock.export.capture import Capture, Interface
-from ackclock.export.columns import Ints
 from ackclock.export.headers import CE, Bytes, headers
 from ackclock.export.network import Network
 from ackclock.export.options import Options
@@ -137,7 +137,7 @@ def _packets(
     return rows[np.arange(rows.shape[1]) < total[:, None]].tobytes()
 
 
-def _flags_and_number(outbound: np.ndarray, number: Ints) -> Bytes:
+def _flags_and_number(outbound: np.ndarray, number: Integers) -> Bytes:
     """The options epb_flags (direction) and epb_packetid (number of the packet)."""
     options = np.zeros((len(number), 20), np.uint8)
     options[:, 0:4] = np.frombuffer(struct.pack("<HH", 2, 4), np.uint8)
@@ -147,7 +147,7 @@ def _flags_and_number(outbound: np.ndarray, number: Ints) -> Bytes:
     return options
 
 
-def _write(rows: Bytes, at: Ints, values: Bytes) -> None:
+def _write(rows: Bytes, at: Integers, values: Bytes) -> None:
     """Write bytes into each row from a place of its own on."""
     places = at[:, None] + np.arange(values.shape[1])
     rows[np.arange(len(rows))[:, None], places] = values

@@ -30,7 +30,7 @@ from ackclock.export.columns import (
     SYN,
     SYN_ACK,
     WINDOW_PROBE,
-    Ints,
+    Integers,
     Records,
     records,
 )
@@ -161,7 +161,7 @@ def _recorded(
             whole.flags[asks[:1] if is_modern(asking) else asks] |= ECE_FLAG | CWR_FLAG
 
 
-def _ends(whole: Segments, packets: Packets, number: int, steps: Ints) -> None:
+def _ends(whole: Segments, packets: Packets, number: int, steps: Integers) -> None:
     """Numbers of what has no data: a FIN of its own, and probes of the receiver's window."""
     mine = np.flatnonzero(packets.flow == number)
     kind = packets.kind[mine]
@@ -192,8 +192,8 @@ def _tcp(
     packets: Packets,
     flow: dict[str, Any],
     number: int,
-    mine: Ints,
-    arrived: Ints,
+    mine: Integers,
+    arrived: Integers,
 ) -> None:
     tcp = flow["tcp"]
     kind = packets.kind[mine]
@@ -245,7 +245,7 @@ def _window(tcp: dict[str, Any]) -> tuple[int, int]:
 
 
 def _timestamps(
-    whole: Segments, packets: Packets, flow: dict[str, Any], own: Ints, steps: Ints
+    whole: Segments, packets: Packets, flow: dict[str, Any], own: Integers, steps: Integers
 ) -> None:
     """Timestamps in milliseconds: what is sent carries its time, and echoes what came last.
 
@@ -269,7 +269,12 @@ def _timestamps(
 
 
 def _selective(
-    whole: Segments, packets: Packets, data: Ints, acks: Ints, segment: int, arrived: Ints
+    whole: Segments,
+    packets: Packets,
+    data: Integers,
+    acks: Integers,
+    segment: int,
+    arrived: Integers,
 ) -> None:
     """ACKs of selective repeat: cumulative, with the block around the packet that caused them."""
     came = arrived[np.isin(arrived, data)]
@@ -293,13 +298,13 @@ def _selective(
     whole.sack_right[acks[ahead], 0] = 1 + _begin(blocks[:, 1], segment, size)
 
 
-def _begin(packet: Ints, segment: int, size: Ints) -> Ints:
+def _begin(packet: Integers, segment: int, size: Integers) -> Integers:
     """First byte after all packets before this one; the last packet may be short."""
     before = np.maximum(packet - 1, 0)
     return np.where(packet > 0, before * segment + size[before], 0)
 
 
-def _causes(arrivals: Ints, acked: Ints) -> Ints:
+def _causes(arrivals: Integers, acked: Integers) -> Integers:
     """For each ACK the place of the arrival that caused it: the next one of its number."""
     order = np.argsort(arrivals, kind="stable")
     turn = np.argsort(acked, kind="stable")
@@ -310,7 +315,7 @@ def _causes(arrivals: Ints, acked: Ints) -> Ints:
     return causes
 
 
-def _blocks(first: Ints, cause: Ints, packet: Ints) -> np.ndarray:
+def _blocks(first: Integers, cause: Integers, packet: Integers) -> np.ndarray:
     """Blocks [from, to) of packets that had come by an arrival, around a packet."""
     blocks = np.empty((len(packet), 2), np.int64)
     for row, (moment, number) in enumerate(zip(cause.tolist(), packet.tolist(), strict=True)):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ackclock.export.columns import Flags, Ints, records
+from ackclock.arrays import Flags, Integers
+from ackclock.export.columns import records
 from ackclock.export.network import DIRECTIONS, Network
 from ackclock.results import Results
 
@@ -30,15 +31,15 @@ class Visits:
             of the packets' numbers, and equal to them where nothing else came.
     """
 
-    packet: Ints
-    link: Ints
-    origin: Ints
-    target: Ints
-    came_ns: Ints
-    start_ns: Ints
-    arrival_ns: Ints
-    dropped_ns: Ints
-    place: Ints
+    packet: Integers
+    link: Integers
+    origin: Integers
+    target: Integers
+    came_ns: Integers
+    start_ns: Integers
+    arrival_ns: Integers
+    dropped_ns: Integers
+    place: Integers
 
     @classmethod
     def of(cls, results: Results, network: Network) -> Visits:
@@ -74,14 +75,14 @@ class Visits:
         made._order(3 * link[kept] + direction[kept])
         return made
 
-    def _order(self, channel: Ints) -> None:
+    def _order(self, channel: Integers) -> None:
         """Find the places: rows of a channel stand in the order in which packets came."""
         rows = np.arange(len(channel))
         in_order = np.lexsort((rows, self.came_ns, channel))
         by_number = np.lexsort((self.packet, self.came_ns, channel))
         self.place[in_order] = self.packet[by_number]
 
-    def place_of_next(self) -> Ints:
+    def place_of_next(self) -> Integers:
         """For each visit the place of the packet's next one; its number where there is none."""
         order = np.lexsort((self.came_ns, self.packet))
         same = self.packet[order[1:]] == self.packet[order[:-1]]
@@ -91,7 +92,13 @@ class Visits:
 
 
 def _taken_on_way(
-    packet: Ints, origin: Ints, target: Ints, arrival: Ints, came: Ints, first: int, second: int
+    packet: Integers,
+    origin: Integers,
+    target: Integers,
+    arrival: Integers,
+    came: Integers,
+    first: int,
+    second: int,
 ) -> Flags:
     """Rows of packets that were transmitted and dropped at the end of the same link."""
     gone = slice(first, second)

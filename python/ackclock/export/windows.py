@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ackclock.export.columns import Ints, Records, records
+from ackclock.arrays import Integers
+from ackclock.export.columns import Records, records
 from ackclock.export.options import Options
 from ackclock.export.tables import text
 from ackclock.results import Results
@@ -50,7 +51,7 @@ def _of_nothing() -> pa.Table:
 
 
 def _of_flow(
-    flow: dict[str, Any], tables: dict[str, Records], rows: dict[str, Ints], number: int
+    flow: dict[str, Any], tables: dict[str, Records], rows: dict[str, Integers], number: int
 ) -> pa.Table:
     times = {name: table.ns("time_s")[rows[name]] for name, table in tables.items()}
     time_ns = np.unique(np.concatenate(list(times.values())))

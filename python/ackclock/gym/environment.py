@@ -10,9 +10,9 @@ from typing import Any, ClassVar, cast
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 from ackclock import _core
+from ackclock.arrays import NDArray
 from ackclock.errors import InputError, function_of, mapping_of, one_of, refuse, whole_number
 from ackclock.gym.agent import Agent
 from ackclock.scenario import Scenario

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats
 from ackclock.errors import InputError
 from ackclock.metrics.given import each_of, series_of
 from ackclock.metrics.windows import window_edges

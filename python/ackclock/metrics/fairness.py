@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats
 from ackclock.errors import InputError, flag_of, listed, real_of, refuse, several
 from ackclock.metrics.given import numbers_of
 from ackclock.metrics.windows import require_few

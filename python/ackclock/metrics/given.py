@@ -8,9 +8,8 @@ from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats, Integers
+from ackclock.arrays import Array, Floats, Integers
 from ackclock.errors import InputError, real_of, refuse
 
 _WANTED = "a list, an array or a column of numbers, such as [1.0, 2.5]"
@@ -95,7 +94,7 @@ def require_time(start_s: float, end_s: float) -> None:
         raise InputError(f"the time between {start_s} s and {end_s} s to average over is infinite")
 
 
-def _array(name: str, given: Any, width: int | None) -> NDArray[Any]:
+def _array(name: str, given: Any, width: int | None) -> Array:
     try:
         # NumPy would load it here, for a tenth of a small run. Without it nothing is masked.
         # Where another thread is loading it, the module is there before its class, and nothing is

@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Floats, Integers, NDArray
 
-Counts = NDArray[np.int64]
-Pieces = Iterable[tuple[Counts, Floats]]
+Pieces = Iterable[tuple[Integers, Floats]]
 _N = TypeVar("_N", np.int64, np.float64)
 
 _SHIFT = 46
@@ -43,7 +41,7 @@ def quantiles(read: Callable[[], Pieces], shares: Sequence[float]) -> dict[int, 
             key, before = int(keys[place[at]]), int(ends[at] - counts[place[at]])
             wanted.setdefault(key >> 32, []).append((key, rank - before))
     held = np.array(sorted({key for found in wanted.values() for key, _ in found}), np.int64)
-    kept: dict[int, tuple[Floats, Counts]] = {
+    kept: dict[int, tuple[Floats, Integers]] = {
         int(key): (np.zeros(0), np.zeros(0, np.int64)) for key in held
     }
     for groups, values in read():
@@ -59,12 +57,12 @@ def quantiles(read: Callable[[], Pieces], shares: Sequence[float]) -> dict[int, 
     }
 
 
-def _keys(groups: Counts, values: Floats) -> Counts:
+def _keys(groups: Integers, values: Floats) -> Integers:
     """Group and bucket in one number; buckets ascend with the values."""
     return (groups.astype(np.int64) << 32) + (np.abs(values).view(np.int64) >> _SHIFT)
 
 
-def _merged(seen: NDArray[_N], counts: Counts, more: NDArray[_N]) -> tuple[NDArray[_N], Counts]:
+def _merged(seen: NDArray[_N], counts: Integers, more: NDArray[_N]) -> tuple[NDArray[_N], Integers]:
     """All different numbers, ascending, and how often each occurs, after some more."""
     found, times = np.unique(more, return_counts=True)
     every, places = np.unique(np.concatenate((seen, found)), return_inverse=True)
@@ -73,5 +71,5 @@ def _merged(seen: NDArray[_N], counts: Counts, more: NDArray[_N]) -> tuple[NDArr
     return every, total
 
 
-def _at(values: Floats, counts: Counts, rank: int) -> float:
+def _at(values: Floats, counts: Integers, rank: int) -> float:
     return float(values[np.searchsorted(np.cumsum(counts), rank)])

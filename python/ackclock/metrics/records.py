@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ackclock.arrays import Array, Flags, Integers
 from ackclock.errors import InputError
 from ackclock.metrics.condense import Split
 from ackclock.metrics.words import coded
-
-Ints = NDArray[np.int64]
 
 
 class HasColumns(Protocol):
@@ -39,32 +37,32 @@ class Records:
     def __init__(self, table: HasColumns, name: str = "") -> None:
         self._table = table
         self._name = name
-        self._plain: dict[str, NDArray[Any]] = {}
-        self._coded: dict[str, tuple[Ints, dict[str, int]]] = {}
+        self._plain: dict[str, Array] = {}
+        self._coded: dict[str, tuple[Integers, dict[str, int]]] = {}
         self._splits: dict[tuple[str, ...], Split] = {}
 
     def __len__(self) -> int:
         return self._table.num_rows
 
-    def plain(self, column: str) -> NDArray[Any]:
+    def plain(self, column: str) -> Array:
         """The values of a column of numbers."""
         if column not in self._plain:
             self._plain[column] = self._column(column).to_numpy()
         return self._plain[column]
 
-    def ints(self, column: str) -> Ints:
+    def ints(self, column: str) -> Integers:
         """A column of whole numbers."""
         return self.plain(column).astype(np.int64)
 
-    def ns(self, column: str) -> Ints:
+    def ns(self, column: str) -> Integers:
         """A column of seconds, in nanoseconds."""
         return np.rint(self.plain(column) * 1e9).astype(np.int64)
 
-    def codes(self, column: str) -> Ints:
+    def codes(self, column: str) -> Integers:
         """The codes of a column of names."""
         return self._decode(column)[0]
 
-    def places(self, column: str, words: Sequence[str]) -> Ints:
+    def places(self, column: str, words: Sequence[str]) -> Integers:
         """A column of names as places in `words`; -1 where there is none."""
         place = {word: number for number, word in enumerate(words)}
         codes, found = self._decode(column)
@@ -79,11 +77,11 @@ class Records:
         """The names of a column of names, by code."""
         return list(self._decode(column)[1])
 
-    def is_(self, column: str, name: str) -> NDArray[np.bool_]:
+    def is_(self, column: str, name: str) -> Flags:
         """Which rows have this name in a column of names."""
         return self.codes(column) == self.code(column, name)
 
-    def rows(self, **names: str) -> Ints:
+    def rows(self, **names: str) -> Integers:
         """The rows that have these names in these columns, in order of time."""
         columns = tuple(names)
         if columns not in self._splits:
@@ -101,7 +99,7 @@ class Records:
                 "of ackclock made it; run the scenario again"
             ) from None
 
-    def _decode(self, column: str) -> tuple[Ints, dict[str, int]]:
+    def _decode(self, column: str) -> tuple[Integers, dict[str, int]]:
         if column not in self._coded:
             codes, words = coded(self._column(column))
             self._coded[column] = codes, {word: code for code, word in enumerate(words)}

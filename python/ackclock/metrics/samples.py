@@ -1,8 +1,8 @@
 """Means of sampled series (round-trip times): each sample counts once, however far apart."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ackclock.arrays import ArrayLike
 from ackclock.errors import real_of
 from ackclock.metrics.given import series_of
 

@@ -2,17 +2,14 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats, Integers
+from ackclock.arrays import Array, Flags, Floats, Integers
 from ackclock.errors import flag_of, whole_number
 from ackclock.metrics.given import require_equal, wholes_of
 from ackclock.metrics.series import HasTables, select
-
-Flags = NDArray[np.bool_]
 
 _WRAP = 2.0**32
 """Byte sequence numbers are recorded modulo this."""
@@ -48,8 +45,7 @@ class Segments:
         return len(self.sent_s)
 
 
-@dataclass(frozen=True)
-class Arrivals:
+class Arrivals(NamedTuple):
     """The data packets that reached the receiver of a flow, in the order of time; m of them.
 
     Copies that links have made are among them.
@@ -146,7 +142,7 @@ def new_bytes(start: Integers, length: Integers) -> Integers:
     return np.array(added, np.int64)
 
 
-def unwrapped(seq: NDArray[Any]) -> Integers:
+def unwrapped(seq: Array) -> Integers:
     """Sequence numbers that have lost what exceeds 32 bits, put back to their full size.
 
     Neighbours must lie less than 2 GiB apart.
@@ -156,7 +152,7 @@ def unwrapped(seq: NDArray[Any]) -> Integers:
     return np.unwrap(np.asarray(seq, np.float64), period=_WRAP).astype(np.int64)
 
 
-def _lengths(size: NDArray[Any], header_bytes: int | None) -> Integers:
+def _lengths(size: Array, header_bytes: int | None) -> Integers:
     if header_bytes is None:
         return np.ones(len(size), np.int64)
     return np.asarray(size, np.int64) - whole_number("header_bytes", header_bytes)

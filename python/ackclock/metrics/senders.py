@@ -1,9 +1,8 @@
 """What a sender has out, and what it thinks of the round-trip time, from its packets."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats
 from ackclock.metrics.given import numbers_of, series_of
 
 _GAIN = 1 / 8

@@ -5,9 +5,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Array, Flags, Floats, Integers, NDArray
 from ackclock.errors import must_have, names_of, one_of, refuse
 from ackclock.metrics.condense import LONG
 from ackclock.metrics.words import are
@@ -60,7 +59,7 @@ class HasPieces(HasTables, Protocol):
 
 def select(
     results: HasTables, table: str, columns: tuple[str, ...], **where: str | bool
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Columns of a record table, of the rows whose other columns have the given values.
 
     Args:
@@ -98,7 +97,7 @@ def select(
 
 def _selected(
     rows: pa.Table, columns: tuple[str, ...], where: Mapping[str, str | bool]
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     keep = np.ones(rows.num_rows, dtype=np.bool_)
     for column, wanted in where.items():
         keep &= _equals(rows[column], wanted)
@@ -127,9 +126,7 @@ def _require_known(results: HasTables, table: str, where: Mapping[str, str | boo
             refuse(column, wanted, "a word, or True or False")
 
 
-def _values(
-    results: HasTables, table: str, column: str, **where: str
-) -> tuple[Floats, NDArray[Any]]:
+def _values(results: HasTables, table: str, column: str, **where: str) -> tuple[Floats, Array]:
     """Times and values of a flow or link, condensed where the table is long."""
     if isinstance(results, HasPieces) and is_long(results, table):
         _require_known(results, table, where)
@@ -139,7 +136,7 @@ def _values(
     return time_s, value
 
 
-def _equals(column: pa.ChunkedArray, wanted: str | bool) -> NDArray[np.bool_]:
+def _equals(column: pa.ChunkedArray, wanted: str | bool) -> Flags:
     if isinstance(wanted, bool):
         return column.to_numpy().astype(np.bool_) == wanted
     return are(column, wanted)
@@ -147,7 +144,7 @@ def _equals(column: pa.ChunkedArray, wanted: str | bool) -> NDArray[np.bool_]:
 
 def queue_series(
     results: HasTables, link: str, direction: str = "both", counting: str = "queue_data_packets"
-) -> tuple[Floats, NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Queue length after each change, the packet in service not included.
 
     Args:

@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats
 from ackclock.errors import (
     InputError,
     flag_of,

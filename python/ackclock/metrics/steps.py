@@ -8,9 +8,8 @@ counts, the others held for no time.
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats
 from ackclock.errors import InputError, real_of
 from ackclock.metrics.given import numbers_of, require_time, series_of
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Flags, Floats
 from ackclock.metrics.given import numbers_of, within
 
 Verdict = Literal["exists", "none", "undecided"]
@@ -134,9 +133,7 @@ def tail_index(
     )
 
 
-def _descending(
-    value: ArrayLike, cut_off: ArrayLike | None
-) -> tuple[Floats, NDArray[np.bool_], int]:
+def _descending(value: ArrayLike, cut_off: ArrayLike | None) -> tuple[Floats, Flags, int]:
     """Logarithms of what is above 0, largest first; which are not cut off; size of the sample."""
     known = numbers_of("value", value)
     cut = numbers_of("cut_off", [] if cut_off is None else cut_off)

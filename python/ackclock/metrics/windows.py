@@ -9,9 +9,8 @@ An event at `end_s` itself counts in the last window.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Floats, Integers
 from ackclock.errors import InputError, real_of
 from ackclock.metrics.given import each_of, numbers_of
 
@@ -98,7 +97,7 @@ def windowed_sums(
 
 def windowed_counts(
     time_s: ArrayLike, start_s: float, end_s: float, width_s: float
-) -> tuple[Floats, NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Events (for example losses) in each window; one at `end_s` itself counts in the last.
 
     Args:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+
+from ackclock.arrays import Flags, Integers
 
 
-def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+def coded(column: pa.ChunkedArray) -> tuple[Integers, list[str]]:
     """Return the code of each row, -1 for none, and the words in the order of the codes."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -19,7 +20,7 @@ def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
     return codes.astype(np.int64), [str(word) for word in whole.dictionary.to_pylist()]
 
 
-def are(column: pa.ChunkedArray, word: str) -> NDArray[np.bool_]:
+def are(column: pa.ChunkedArray, word: str) -> Flags:
     """Return which rows have this word."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()

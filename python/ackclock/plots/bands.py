@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,7 @@ def distinct(times: Floats, edges: Floats) -> Floats:
     return ordered[np.concatenate(([True], np.diff(bin_of) > 0))]
 
 
-def distinct_points(
-    times: Floats, values: Floats, across: tuple[Floats, Floats]
-) -> NDArray[np.int64]:
+def distinct_points(times: Floats, values: Floats, across: tuple[Floats, Floats]) -> Integers:
     """Which points to draw so that each cell of a grid that has points keeps one of them.
 
     Args:

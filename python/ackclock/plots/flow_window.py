@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Flags, Floats
 
 from . import bands, draw, palette
 from .measured import lay_over
@@ -105,7 +104,7 @@ def _thresholds(view: View, panel: Panel, names: list[str], tall: float) -> None
         panel.entry("slow-start threshold", palette.FAINT_INK, line="dotted", width=0.9)
 
 
-def _in_force(times: Floats, span: tuple[float, float]) -> NDArray[np.bool_]:
+def _in_force(times: Floats, span: tuple[float, float]) -> Flags:
     """Which values hold at some time of the span."""
     return (np.append(times[1:], np.inf) > span[0]) & (times <= span[1])
 

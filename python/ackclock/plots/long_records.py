@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Floats, Integers
 from ackclock.metrics.condense import SUBJECTS, by_names
 from ackclock.metrics.series import HasPieces
 from ackclock.metrics.windows import window_edges, windowed_rates
@@ -18,7 +17,7 @@ from .errors import PlotError
 Series = tuple[Floats, Floats]
 Names = tuple[tuple[str, str], ...]
 """Columns and the names that rows have in them."""
-CarriedIn = Callable[[Mapping[str, str], Floats, NDArray[np.int64], float, float, float], Series]
+CarriedIn = Callable[[Mapping[str, str], Floats, Integers, float, float, float], Series]
 """Edges and rates of the transmissions of a link: its names, their times and sizes, and windows."""
 
 
@@ -102,10 +101,10 @@ class LongRecords:
 def _add(
     total: Floats,
     time_s: Floats,
-    size: NDArray[np.int64],
+    size: Integers,
     end_s: float,
     width_s: float,
-    carried: Callable[[Floats, NDArray[np.int64], float, float, float], Series] | None,
+    carried: Callable[[Floats, Integers, float, float, float], Series] | None,
 ) -> None:
     """Add the rates of some rows, in the windows that they reach."""
     first = min(int(time_s[0] / width_s), len(total) - 1)

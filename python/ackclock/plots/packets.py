@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Array, Floats, Integers
 from ackclock.metrics import Segments, flow_segments, outstanding
 from ackclock.metrics.records import Records
 from ackclock.metrics.segments import unwrapped
@@ -31,7 +30,7 @@ def segments(view: View, name: str) -> Segments:
     )
 
 
-def place(view: View, name: str, start: NDArray[Any]) -> Floats:
+def place(view: View, name: str, start: Array) -> Floats:
     """Sequence numbers in full segments."""
     flow = view.flow(name)
     each = flow["tcp"]["segment_bytes"] if counts_bytes(flow) else 1
@@ -66,7 +65,7 @@ def flight(view: View, name: str) -> Series:
     return outstanding(times[sent], place(view, name, ends), times[back], place(view, name, acked))
 
 
-def _settled(view: View, name: str, back: NDArray[np.int64]) -> NDArray[np.int64]:
+def _settled(view: View, name: str, back: Integers) -> Integers:
     """How many packets of a flow are settled by these ACKs and those before them.
 
     An ACK lists what had arrived when it was sent; some senders take it for its own packet alone.
@@ -86,7 +85,7 @@ def _settled(view: View, name: str, back: NDArray[np.int64]) -> NDArray[np.int64
     return np.concatenate(([0], _distinct(table.plain("seq")[arrived])))[known]
 
 
-def _distinct(numbers: NDArray[Any]) -> NDArray[np.int64]:
+def _distinct(numbers: Array) -> Integers:
     """How many different numbers there are up to each place."""
     first = np.zeros(len(numbers), np.int64)
     first[np.unique(numbers, return_index=True)[1]] = 1

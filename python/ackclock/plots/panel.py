@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import ArrayLike, Flags, Floats
 
 from . import bands, palette
 from .palette import DASHES, LineStyle
@@ -94,7 +93,7 @@ class Panel:
 
     # Along the time axis
 
-    def inside(self, times: Floats) -> NDArray[np.bool_]:
+    def inside(self, times: Floats) -> Flags:
         """Which of these times are drawn."""
         return (times >= self.span[0]) & (times <= self.span[1])
 

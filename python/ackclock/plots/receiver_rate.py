@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Floats, Integers
 from ackclock.metrics import new_bytes, sliding_rates, windowed_rates
 from ackclock.metrics.segments import unwrapped
 
@@ -89,7 +88,7 @@ def fill_bytes(view: View, panel: Panel) -> None:
 def _sliding(
     view: View,
     panel: Panel,
-    arrivals: dict[str, tuple[Floats, NDArray[np.int64]]],
+    arrivals: dict[str, tuple[Floats, Integers]],
     size: float,
 ) -> float:
     """Draw the rates over the last second; returns the greatest one."""
@@ -116,7 +115,7 @@ def _sliding(
     return highest
 
 
-def _arrivals(view: View, name: str | None = None) -> tuple[Floats, NDArray[np.int64]]:
+def _arrivals(view: View, name: str | None = None) -> tuple[Floats, Integers]:
     """When data packets arrive, and their bytes on the wire: of a flow, or of all of the run."""
     table = view.need("packets")
     flow = {} if name is None else {"flow": name}

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Flags, Floats
 
 from . import bands, packets, palette, text
 from .panel import ROUND, Panel
@@ -47,7 +46,7 @@ class _Marks:
     kind: _Kind
     time_s: Floats
     segment: Floats
-    drawn: NDArray[np.bool_]
+    drawn: Flags
 
     @property
     def count(self) -> int:

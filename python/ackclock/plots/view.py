@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Floats, Integers
 from ackclock.errors import InputError, names_of
 from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_rates
@@ -388,7 +387,7 @@ class View:
         lane_of = {(one.link, one.direction): one for one in self.all_lanes}
 
         def carried(
-            names: Mapping[str, str], times: Floats, size: NDArray[np.int64], *windows: float
+            names: Mapping[str, str], times: Floats, size: Integers, *windows: float
         ) -> Series:
             one = lane_of[names["link"], names["direction"]]
             if self.rule(one):

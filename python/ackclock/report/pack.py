@@ -12,7 +12,8 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ackclock.arrays import Array
 
 _PRECISION = 50_000
 """Steps between 0 and the greatest value that are distinguished, at least."""
@@ -25,7 +26,7 @@ class Pack:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def integers(self, values: NDArray[Any]) -> list[int]:
+    def integers(self, values: Array) -> list[int]:
         """Add whole numbers; returns where they stand: place, count, bytes each."""
         steps = np.diff(values.astype(np.int64), prepend=0)
         folded = ((steps << 1) ^ (steps >> 63)).astype("<u8")
@@ -43,7 +44,7 @@ class Pack:
         self._size += len(content)
         return place
 
-    def numbers(self, values: NDArray[Any], unit: float | None = None) -> dict[str, Any]:
+    def numbers(self, values: Array, unit: float | None = None) -> dict[str, Any]:
         """Add numbers from 0 on, in units that distinguish enough of them; NaN becomes -1."""
         highest = float(np.nanmax(values, initial=0.0))
         whole = np.nan_to_num(values)

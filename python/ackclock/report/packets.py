@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ackclock.arrays import Flags, Integers
 from ackclock.export.columns import ACK, DATA, KINDS, records
 from ackclock.export.network import Network
 from ackclock.export.visits import NEVER, Visits
@@ -128,10 +128,10 @@ def packed(
     unit = time_unit(shown[1] - shown[0])
     begin = round(shown[0] / unit)
 
-    def ticks(times_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def ticks(times_ns: Integers) -> Integers:
         return np.rint(times_ns[order] * (1e-9 / unit)).astype(np.int64)
 
-    def after(times_ns: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
+    def after(times_ns: Integers, before: Integers) -> Integers:
         """Ticks from one moment to another, where there is one."""
         return np.where(times_ns[order] == NEVER, NEVER, ticks(times_ns) - before)
 
@@ -171,9 +171,7 @@ def _within(results: Results, name: str, shown: tuple[float, float]) -> pa.Table
     return pa.concat_tables(kept).unify_dictionaries()
 
 
-def _again(
-    results: Results, ids: NDArray[np.int64], shown: tuple[float, float]
-) -> NDArray[np.bool_]:
+def _again(results: Results, ids: Integers, shown: tuple[float, float]) -> Flags:
     """Which of these packets are retransmissions."""
     found = [np.empty(0, np.int64)]
     if "packets" in results.tables:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ackclock.arrays import Array
 from ackclock.metrics import HasTables
 from ackclock.reproduce import sampling
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
@@ -23,7 +23,7 @@ _FLOW, _LINK = "F1", "L1"
 _SEGMENT = 1000
 _LEVELS = {0.05: "5 % quantile", 0.5: "median", 0.95: "95 % quantile"}
 
-Replications = Mapping[str, NDArray[Any]]
+Replications = Mapping[str, Array]
 Replicator = Callable[[str, Sequence[Override], int], Replications]
 """Runs a scenario many times, given its name, what to set and how often."""
 

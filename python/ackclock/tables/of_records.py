@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Flags, Floats
 from ackclock.columns import OF_RECORDS
 from ackclock.errors import A_RUN, InputError, mapping_of, must_have, one_of, outside
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
@@ -61,7 +60,7 @@ class Span:
             raise outside(from_s, to_s, end_s)
         return cls(from_s, to_s)
 
-    def holds(self, times: Floats) -> NDArray[np.bool_]:
+    def holds(self, times: Floats) -> Flags:
         """Whether these times are in the span; the start of the run is in the one from there."""
         after = times > self.from_s if self.from_s > 0 else times >= 0
         return after & (times <= self.to_s)

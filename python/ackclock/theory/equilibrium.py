@@ -32,9 +32,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Flags, Floats, NDArray
 from ackclock.extras import load
 from ackclock.theory.demand import Demands
 from ackclock.theory.errors import TheoryError
@@ -136,7 +135,7 @@ class Bottlenecks:
             return None
         return 1.0 - self._kept_share @ demands.rate(queueing)
 
-    def _polish(self, demands: Demands, start: Floats, binding: NDArray[np.bool_]) -> Floats | None:
+    def _polish(self, demands: Demands, start: Floats, binding: Flags) -> Floats | None:
         """Solve for the binding stations to full precision; none if this is not the equilibrium."""
         wait = np.where(binding, start, 0.0)
 
@@ -158,9 +157,7 @@ class Bottlenecks:
             return None
         return wait if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE else None
 
-    def _newton(
-        self, demands: Demands, wait: Floats, binding: NDArray[np.bool_], spare: Floats
-    ) -> bool:
+    def _newton(self, demands: Demands, wait: Floats, binding: Flags, spare: Floats) -> bool:
         """Improve the waits of binding stations in place; false if they do not come to rest."""
         share, passes = self._kept_share[binding], self._kept_passes[binding]
         for _ in range(50):

@@ -5,9 +5,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Array, Floats
 from ackclock.metrics.goodput import arrival_counts, first_arrivals
 from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series, select
 from ackclock.metrics.steps import step_mean
@@ -106,7 +105,7 @@ class Measures:
         self._flows = prediction.flows
         self._arrivals: dict[str, Floats] = {}
         self._counts: dict[str, tuple[Floats, Floats]] | None = None
-        self._queues: dict[tuple[str, str], tuple[NDArray, NDArray]] = {}
+        self._queues: dict[tuple[str, str], tuple[Array, Array]] = {}
 
     def rate_bps(self, flow: str, spans: Sequence[Span]) -> float | None:
         """New data that reached the receiver, bit/s."""
@@ -163,7 +162,7 @@ class Measures:
         return float(samples.mean()) if samples.size else None
 
 
-def _mean(series: tuple[NDArray, NDArray], spans: Sequence[Span]) -> float:
+def _mean(series: tuple[Array, Array], spans: Sequence[Span]) -> float:
     time_s, value = series
     weighted = sum((end - start) * step_mean(time_s, value, start, end) for start, end in spans)
     return weighted / _length(spans)

@@ -1,7 +1,6 @@
 """What the theory predicts, as plain data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ackclock.theory.estimate import Averages
@@ -60,8 +59,7 @@ class QueueState(NamedTuple):
     utilization: float
 
 
-@dataclass(frozen=True)
-class Period:
+class Period(NamedTuple):
     """A span of time in which the same flows are active.
 
     Attributes:
@@ -79,7 +77,7 @@ class Period:
     settling_s: float
     flows: dict[str, FlowState]
     queues: dict[tuple[str, str], QueueState]
-    ranges: dict[tuple[str, str], Range] = field(default_factory=dict)
+    ranges: dict[tuple[str, str], Range]
 
     def fills(self, queues: Iterable[tuple[str, str]]) -> bool:
         """Whether one of these queues has no capacity to spare."""

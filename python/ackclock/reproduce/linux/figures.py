@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ackclock.arrays import Floats
+from ackclock.arrays import Array, Floats, Integers
 from ackclock.metrics import HasTables, cwnd_series, jain, queue_series, rtt_series, select
 from ackclock.metrics.segments import unwrapped
 from ackclock.metrics.senders import smoothed_rtt
@@ -21,7 +19,6 @@ from ackclock.metrics.steps import step_at
 from ackclock.reproduce.linux.conversion import BOTTLENECK, flow_id
 from ackclock.reproduce.linux.oracle import KernelScenario
 
-Ints = NDArray[np.int64]
 Figures = dict[str, float]
 
 SAMPLING_S = 0.01
@@ -82,9 +79,7 @@ def _link(scenario: KernelScenario, results: HasTables) -> Figures:
     return taken
 
 
-def held_for(
-    time_s: Floats, value: NDArray[Any], start_s: float, end_s: float
-) -> tuple[Floats, Floats]:
+def held_for(time_s: Floats, value: Array, start_s: float, end_s: float) -> tuple[Floats, Floats]:
     """Return the values of a step series within a span, and the share of the span that each has."""
     inside = (time_s > start_s) & (time_s < end_s)
     edges = np.concatenate(([start_s], time_s[inside], [end_s]))
@@ -164,10 +159,10 @@ class Progress:
 
     connected_s: float
     heard_s: Floats
-    carried: Ints
+    carried: Integers
 
     @property
-    def heard_bytes(self) -> Ints:
+    def heard_bytes(self) -> Integers:
         """The largest number of bytes acknowledged so far, after each ACK."""
         return np.maximum.accumulate(self.carried)
 
