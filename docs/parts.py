@@ -132,6 +132,8 @@ def params(kind: str, name: str) -> str:
     found = entry(kind, name)
     references = "; ".join(found["references"])
     tail = f"\n\nReferences: {references}." if references else ""
+    if state := ", ".join(f"`{name}`" for name in found.get("state", ())):
+        tail = f"\n\nRecorded of its state (table `aqm`): {state}.{tail}"
     return f"`{name}`: {found['summary']}\n\n{keys(found['params'])}{tail}"
 
 

@@ -34,6 +34,7 @@ KINDS = (
     "tcp_info",
     "rtt",
     "queue",
+    "aqm",
     "transmissions",
     "waiting",
     "routes",
@@ -304,6 +305,9 @@ class _Sentences:
         count = row["queue_packets"]
         packets = "1 packet waits" if count == 1 else f"{count} packets wait"
         return f"{row['link']} {row['direction']}: {packets}, {row['queue_bytes']} B"
+
+    def aqm(self, row: Row) -> str:
+        return f"{row['link']} {row['direction']}: {row['variable']} {row['value']:.6g}"
 
     def transmissions(self, row: Row) -> str:
         what = {"ack": "an ACK", "data": "data"}.get(row["kind"], f"a {row['kind']} packet")

@@ -37,6 +37,7 @@ macro_rules! recorded {
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
             Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
+            Param::new("aqm", SAMPLED, $sampled, "What queue disciplines compute."),
             Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
             Param::new("routes", CHANGES, $few, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),

@@ -123,6 +123,7 @@ fn described(entry: &Entry) -> Value {
         "params": entry.params.iter().map(param).collect::<Vec<_>>(),
         "defect": entry.defect,
         "label": entry.label(),
+        "state": entry.state,
     })
 }
 

@@ -27,6 +27,9 @@ const HOPS_OF_DYNAMIC_ROUTES: f64 = 3.0;
 /// Rows of `queue` for each packet-hop. A packet that has to wait makes two; most wait at one link only.
 const QUEUE_ROWS: f64 = 0.7;
 
+/// Rows of `aqm` for each data packet at a queue that is not drop-tail: RED has two.
+const AQM_ROWS: f64 = 2.0;
+
 /// What one flow would do alone.
 struct Load {
     channels: Vec<usize>,
@@ -87,11 +90,13 @@ fn loads(scenario: &Scenario, network: &Network) -> Vec<(Load, f64)> {
 pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
     let end_s = scenario.stop.at_latest.as_secs();
     let loads = loads(scenario, network);
-    let (mut hops, mut ends, mut acks, mut reports) = (0.0, 0.0, 0.0, 0.0);
+    let (mut hops, mut ends, mut acks, mut reports, mut managed) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let is_managed = |at: &&usize| network.channels[**at].is_managed();
     for (load, part) in &loads {
         hops += part * load.hops * (load.packets + load.acks);
         ends += part * 2.0 * (load.packets + load.acks);
         acks += part * load.acks;
+        managed += part * load.packets * load.channels.iter().filter(is_managed).count() as f64;
         reports += if load.reported { part * load.acks } else { 0.0 };
     }
     let rows = |table: &str| match table {
@@ -100,10 +105,14 @@ pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
         "queue" => QUEUE_ROWS * hops,
         "cwnd" | "rtt" | "rto" => acks,
         "tcp_info" | "window_rules" => reports,
+        "aqm" => AQM_ROWS * managed,
         _ => 0.0,
     };
-    let subjects =
-        |table: &str| if table == "queue" { network.channels.len() } else { loads.len() };
+    let subjects = |table: &str| match table {
+        "queue" => network.channels.len(),
+        "aqm" => network.channels.iter().filter(|channel| channel.is_managed()).count(),
+        _ => loads.len(),
+    };
     let kept = |table: &str| match scenario.record.keep(table) {
         Keep::None => 0.0,
         Keep::All => rows(table),

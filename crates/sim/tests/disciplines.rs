@@ -6,7 +6,7 @@ use ackclock_net::queue::{
 };
 use ackclock_net::{Ecn, Kind, Packet};
 use ackclock_sim::check;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Value, json};
 
@@ -620,4 +620,72 @@ fn cobalt_goes_by_the_rate_that_the_link_has_now() {
     };
     assert!(signals(None) > 3);
     assert_eq!(signals(Some(100_000)), 0);
+}
+
+/// What it shows of its state, by name.
+fn state(discipline: &Discipline) -> Vec<(&'static str, f64)> {
+    let mut shown = Vec::new();
+    discipline.state(&mut |variable, value| {
+        shown.push((aqm_variable::NAMES[variable as usize], value));
+    });
+    shown
+}
+
+#[test]
+fn every_discipline_shows_the_state_that_its_entry_names() {
+    let needs = |kind: &str| match kind {
+        "tbf" | "policer" => json!({"kind": kind, "rate": "1 Mbps", "burst": "3000 B"}),
+        "red" => json!({"kind": kind, "min": "5 packets", "max": "15 packets"}),
+        "threshold" => json!({"kind": kind, "mark_from": "5 packets"}),
+        _ => json!({"kind": kind}),
+    };
+    let mut shows = 0;
+    for entry in ackclock_net::queue::ENTRIES {
+        if ["droptail", "python"].contains(&entry.name) {
+            assert!(entry.state.is_empty());
+            continue;
+        }
+        let mut queue = needs(entry.name);
+        let mut shown: Vec<_> = state(&discipline(&queue)).iter().map(|(name, _)| *name).collect();
+        if entry.name == "red" {
+            assert_eq!(shown, ["average-packets", "probability"]);
+            queue["min"] = json!("5000 B");
+            queue["max"] = json!("15000 B");
+            queue["adaptive"] = json!("feng");
+            shown.extend(state(&discipline(&queue)).iter().map(|(name, _)| *name));
+        }
+        for name in entry.state {
+            assert!(shown.contains(name), "{}: {name}", entry.name);
+        }
+        assert!(shown.iter().all(|name| entry.state.contains(name)), "{}: {shown:?}", entry.name);
+        shows += usize::from(!shown.is_empty());
+    }
+    assert_eq!(shows, 8);
+}
+
+#[test]
+fn the_state_that_is_shown_is_that_of_the_rules() {
+    // A bucket of 3,000 B at 1 Mbit/s: a packet takes 1,000 B, and 4 ms bring 500 B.
+    let mut policer = discipline(&json!({"kind": "policer", "rate": "1 Mbps", "burst": "3000 B"}));
+    let Discipline::OnArrival(gate) = &mut policer else { panic!("it decides on arrival") };
+    for (at, left) in [(0, 2000.0), (4_000, 1500.0), (100_000, 2000.0)] {
+        ask(gate, us(at), &packet(0, 1000), 1);
+        let mut tokens = 0.0;
+        gate.state(&mut |_, value| tokens = value);
+        assert_eq!(tokens, left, "{at}");
+    }
+    // CoDel: waits of more than 5 ms for 100 ms, and it drops; the first signal counts 1.
+    let mut bench = Bench::new(&json!({"kind": "codel"}));
+    let shown = |bench: &Bench| {
+        let mut values = Vec::new();
+        bench.store.state(&mut |_, value| values.push(value));
+        values
+    };
+    for at in 0..40 {
+        bench.put(us(10 * at), packet(0, 1500));
+    }
+    bench.take(us(20_000));
+    assert_eq!(shown(&bench), [0.0, 0.0]);
+    bench.take(us(121_000));
+    assert_eq!(shown(&bench), [1.0, 1.0]);
 }

@@ -19,10 +19,11 @@ pub use ids::PacketIds;
 pub use parts::{Moment, Numbers};
 pub use sampling::Keep;
 pub use tables::{
-    CATEGORIES, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow, MarkRow,
-    OF_SENDERS, PacketRow, QueueRow, RouteRow, RtoRow, RttRow, RuleRow, SenderColumns, Size,
-    TABLES, Table, TableInfo, TransmissionRow, WaitingRow, cc_state, direction, drop_reason,
-    flow_event, packet_event, packet_kind, row_bytes, rto_event, tcp_state, window_rule,
+    AqmRow, CATEGORIES, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow,
+    MarkRow, OF_SENDERS, PacketRow, QueueRow, RouteRow, RtoRow, RttRow, RuleRow, SenderColumns,
+    Size, TABLES, Table, TableInfo, TransmissionRow, WaitingRow, aqm_variable, cc_state, direction,
+    drop_reason, flow_event, packet_event, packet_kind, row_bytes, rto_event, tcp_state,
+    window_rule,
 };
 
 /// Receives what happens in a run.
@@ -66,6 +67,8 @@ pub trait Recorder {
     fn info(&mut self, row: InfoRow);
     /// A rule changed a window.
     fn rule(&mut self, row: RuleRow);
+    /// What a queue discipline computes has changed.
+    fn aqm(&mut self, row: AqmRow);
 }
 
 /// What takes more to find out than to write down.
@@ -77,6 +80,8 @@ pub enum Costly {
     Journals,
     /// The whole state of senders (`tcp_info`).
     States,
+    /// What queue disciplines compute (`aqm`).
+    Queues,
 }
 
 /// Records nothing.
@@ -107,4 +112,5 @@ impl Recorder for NoRecord {
     fn header(&mut self, _row: HeaderRow) {}
     fn info(&mut self, _row: InfoRow) {}
     fn rule(&mut self, _row: RuleRow) {}
+    fn aqm(&mut self, _row: AqmRow) {}
 }

@@ -36,7 +36,8 @@ pub(crate) trait Sampled: Copy {
 pub(crate) struct Sampler<R> {
     interval_ns: u64,
     extremes: bool,
-    held: Vec<Option<Held<R>>>,
+    /// By subject; boxed, since in large networks most subjects of some tables never have a row.
+    held: Vec<Option<Box<Held<R>>>>,
 }
 
 /// What is kept of the present interval of one subject; each row with its place among all.
@@ -64,7 +65,7 @@ impl<R: Sampled> Sampler<R> {
     pub fn add(&mut self, row: R, out: impl FnMut(R)) {
         let subject = row.subject();
         if self.held.len() <= subject {
-            self.held.resize(subject + 1, None);
+            self.held.resize_with(subject + 1, || None);
         }
         let interval = row.time().as_ns() / self.interval_ns;
         let slot = &mut self.held[subject];
@@ -82,8 +83,9 @@ impl<R: Sampled> Sampler<R> {
             _ => {
                 let first = (0, row);
                 let next = Held { interval, rows: 1, low: first, high: first, last: row };
-                if let Some(over) = slot.replace(next) {
-                    over.give(self.extremes, out);
+                match slot {
+                    Some(held) => std::mem::replace(&mut **held, next).give(self.extremes, out),
+                    None => *slot = Some(Box::new(next)),
                 }
             }
         }

@@ -20,6 +20,7 @@ pub static CATEGORIES: &[(&str, &[&str])] = &[
     ("rto_event", rto_event::NAMES),
     ("tcp_state", tcp_state::NAMES),
     ("window_rule", window_rule::NAMES),
+    ("aqm_variable", aqm_variable::NAMES),
 ];
 
 macro_rules! category {
@@ -86,6 +87,11 @@ category! {
     IDLE = "idle-restart", SYN_LOST = "syn-lost", BBR_STARTUP = "bbr-startup", BBR_DRAIN = "bbr-drain",
     BBR_PROBE_BW = "bbr-probe-bw", BBR_PROBE_RTT = "bbr-probe-rtt", BBR_RECOVERY = "bbr-recovery",
     OWN = "own-rule",
+}
+category! {
+    /// What a queue discipline computes.
+    aqm_variable: AVERAGE_PACKETS = "average-packets", AVERAGE_BYTES = "average-bytes", MAX_P = "max-p",
+        PROBABILITY = "probability", DROPPING = "dropping", COUNT = "count", TOKENS_BYTES = "tokens-bytes",
 }
 
 /// Description of a column.
@@ -318,6 +324,7 @@ macro_rules! tables {
                     Costly::Timers => self.rto.on,
                     Costly::Journals => self.events.on || self.tcp_info.on || self.window_rules.on,
                     Costly::States => self.tcp_info.on,
+                    Costly::Queues => self.aqm.on,
                 }
             }
 
@@ -537,6 +544,14 @@ tables! {
         cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on.",
         ssthresh_before: f64 as "ssthresh_before_bytes" ["B" ""] "Slow-start threshold before; infinite for none.",
         ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
+    }
+    /// What a queue discipline computes has changed.
+    aqm / AqmRow / aqm [|row| (3 * row.link + i32::from(row.direction)) * aqm_variable::NAMES.len() as i32 + i32::from(row.variable), |row| row.value]: "What queue disciplines compute, such as RED's average, after each packet that changes it." {
+        time: Time as "time_s" ["s" ""] "When.",
+        link: i32 as "link" ["" "link"] "The link.",
+        direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        variable: i8 as "variable" ["" "aqm_variable"] "What it computes.",
+        value: f64 as "value" ["" ""] "Its value from now on; of `dropping` 1 or 0.",
     }
 }
 

@@ -264,6 +264,8 @@ pub struct Entry {
     pub native: bool,
     /// Of a queue: whether it may mark packets whatever its parameters are.
     pub marks: bool,
+    /// Of a queue: what of its state is recorded, by the words of the table `aqm`.
+    pub state: &'static [&'static str],
     /// Its name in plots and tables, "CUBIC"; empty where the word in the document will do.
     pub label: &'static str,
     /// What its parameters must obey together, if anything.
@@ -280,6 +282,7 @@ impl Entry {
         defect: false,
         native: false,
         marks: false,
+        state: &[],
         label: "",
         check: None,
     };

@@ -198,6 +198,8 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
         _print_parameters(console, entry["params"])
     if entry.get("tables"):
         console.print(f"[dim]Needs records of:[/dim] {', '.join(entry['tables'])}")
+    if entry.get("state"):
+        console.print(f"[dim]Recorded of its state (`aqm`):[/dim] {', '.join(entry['state'])}")
     if entry.get("defaults"):
         from ackclock.canonical import to_yaml
 

@@ -4,7 +4,7 @@ use super::{Channel, Offer};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::queue::{Arrival, Discipline, Fates, Held, OnArrival, Store, Verdict};
 use crate::slots::Slots;
-use ackclock_trace::{MarkRow, Recorder, drop_reason};
+use ackclock_trace::{AqmRow, Costly, MarkRow, Recorder, aqm_variable, drop_reason};
 use ackclock_units::Time;
 
 /// What such a channel keeps.
@@ -18,6 +18,8 @@ pub(super) struct Managed {
     marks: u64,
     /// Packets that wait in the discipline.
     pub waiting: u32,
+    /// What the discipline computed when it was recorded last, by the code of `aqm_variable`; NaN before.
+    recorded: [f64; aqm_variable::NAMES.len()],
     /// Waits of packets that were dropped in the end: nanoseconds, and bytes times nanoseconds.
     pub dropped_wait: [u128; 2],
 }
@@ -30,6 +32,7 @@ impl Managed {
             early_drops: [0; drop_reason::NAMES.len()],
             marks: 0,
             waiting: 0,
+            recorded: [f64::NAN; aqm_variable::NAMES.len()],
             dropped_wait: [0; 2],
         }
     }
@@ -103,7 +106,9 @@ impl Channel {
         let Discipline::OnArrival(gate) = &mut self.managed().discipline else {
             unreachable!("it keeps the packets")
         };
-        match gate.admit(&Arrival { now, packet, packets, bytes, idle_since }) {
+        let verdict = gate.admit(&Arrival { now, packet, packets, bytes, idle_since });
+        self.record_state(now, recorder);
+        match verdict {
             _ if exempt => None,
             Verdict::Take => None,
             Verdict::Mark(reason) => {
@@ -224,6 +229,7 @@ impl Channel {
 
     /// Notes what waits now if that is not what waited before.
     fn note_queue<R: Recorder>(&mut self, now: Time, before: (u32, u64), recorder: &mut R) {
+        self.record_state(now, recorder);
         if self.level() == before {
             return;
         }
@@ -270,6 +276,27 @@ impl Channel {
     /// One of them, and the code of the reason.
     pub(crate) fn take_dropped(&mut self) -> Option<(Held, i32)> {
         self.managed.as_mut()?.fates.dropped.pop_front()
+    }
+
+    /// Records what the discipline computes, as far as it has changed.
+    #[inline(always)]
+    fn record_state<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+        // Pages show nothing of it.
+        if R::PACKETS && !cfg!(target_family = "wasm") && recorder.keeps(Costly::Queues) {
+            self.record_changes(now, recorder);
+        }
+    }
+
+    #[cold]
+    fn record_changes<R: Recorder>(&mut self, time: Time, recorder: &mut R) {
+        let (link, direction) = (self.link, self.direction as i8);
+        let Managed { discipline, recorded, .. } = self.managed();
+        discipline.state(&mut |variable, value| {
+            let before = std::mem::replace(&mut recorded[variable as usize], value);
+            if before != value {
+                recorder.aqm(AqmRow { time, link, direction, variable: variable as i8, value });
+            }
+        });
     }
 
     fn record_mark<R: Recorder>(

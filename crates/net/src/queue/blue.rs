@@ -17,7 +17,7 @@ use super::control;
 use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
@@ -51,6 +51,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_most("1 d"),
         control::ecn("false"),
     ],
+    state: &["probability"],
     label: "BLUE",
     ..Entry::BLANK
 };
@@ -113,5 +114,9 @@ impl OnArrival for Blue {
         } else {
             Verdict::Drop(drop_reason::EARLY)
         }
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::PROBABILITY, self.p);
     }
 }

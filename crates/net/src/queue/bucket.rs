@@ -38,6 +38,11 @@ impl Bucket {
         Time::from_ns(lack.div_ceil(self.rate_bps) as u64)
     }
 
+    /// Bytes that there were tokens for at the last refill, less those taken since.
+    pub fn bytes(&self) -> f64 {
+        self.tokens as f64 / UNIT as f64
+    }
+
     /// Takes the tokens out.
     pub fn take(&mut self, bytes: u64) {
         self.tokens -= u128::from(bytes) * UNIT;

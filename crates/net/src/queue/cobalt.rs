@@ -23,7 +23,7 @@ use super::fifo::Fifo;
 use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
@@ -49,6 +49,7 @@ pub(super) static ENTRY: Entry = Entry {
         BLUE_DECREMENT,
     ],
     native: true,
+    state: &["probability", "dropping", "count"],
     label: "COBALT",
     check: Some(check),
     ..Entry::BLANK
@@ -300,6 +301,12 @@ impl Store for Cobalt {
     fn set_rate(&mut self, rate_bps: u64) {
         let bits = 8 * self.mtu_bytes;
         self.rules.packet_time = Time::from_ns(bits * 1_000_000_000 / rate_bps.max(1));
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::PROBABILITY, self.control.p);
+        show(aqm_variable::DROPPING, f64::from(self.control.dropping));
+        show(aqm_variable::COUNT, f64::from(self.control.count));
     }
 
     fn waiting(&self) -> Vec<Held> {

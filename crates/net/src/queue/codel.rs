@@ -29,6 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
         control::ABOVE,
         control::AFTER_MARK,
     ],
+    state: &["dropping", "count"],
     label: "CoDel",
     check: Some(control::check),
     ..Entry::BLANK
@@ -65,6 +66,10 @@ impl Store for CoDel {
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held> {
         self.control.dequeue(now, &self.rules, &mut self.fifo, 0, fates)
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        self.control.state(show);
     }
 
     fn waiting(&self) -> Vec<Held> {

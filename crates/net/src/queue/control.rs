@@ -12,7 +12,7 @@
 
 use super::fifo::Fifo;
 use super::{Fates, Held};
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Clash, Kind, Param};
 use ackclock_units::quantity::Quantity;
@@ -169,6 +169,12 @@ impl Control {
             return Some(fates.mark(held, drop_reason::CODEL));
         }
         Some(held)
+    }
+
+    /// Shows what it computes.
+    pub fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::DROPPING, f64::from(self.dropping));
+        show(aqm_variable::COUNT, f64::from(self.count));
     }
 
     /// More packets than its rules say were dropped: the signal gets stronger.

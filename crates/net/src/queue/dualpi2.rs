@@ -21,7 +21,7 @@ use super::pi::{self, Pi};
 use super::{Fates, Held, Place, Store};
 use crate::packet::Ecn;
 use ackclock_engine::Stream;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
@@ -83,6 +83,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_most("65535 B"),
     ],
+    state: &["probability"],
     label: "DualPI2",
     check: Some(check),
     ..Entry::BLANK
@@ -271,6 +272,10 @@ impl Store for DualPi2 {
                 return Some(held);
             }
         }
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::PROBABILITY, self.pi.p);
     }
 
     fn waiting(&self) -> Vec<Held> {

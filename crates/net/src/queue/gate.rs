@@ -13,6 +13,7 @@ registry! {
     }
     fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict;
     fn set_rate(&mut self, rate_bps: u64);
+    fn state(&self, show: &mut dyn FnMut(i32, f64));
 }
 
 impl Gate {

@@ -109,6 +109,8 @@ pub trait OnArrival {
     fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict;
     /// The rate of the wire has changed.
     fn set_rate(&mut self, _rate_bps: u64) {}
+    /// Shows what it computes, each by the code of `aqm_variable`.
+    fn state(&self, _show: &mut dyn FnMut(i32, f64)) {}
 }
 
 /// Keeps the packets that wait.
@@ -124,6 +126,8 @@ pub trait Store {
     }
     /// The rate of the wire has changed.
     fn set_rate(&mut self, _rate_bps: u64) {}
+    /// Shows what it computes, each by the code of `aqm_variable`.
+    fn state(&self, _show: &mut dyn FnMut(i32, f64)) {}
     /// The packets that wait, for the end of a run.
     fn waiting(&self) -> Vec<Held>;
 }
@@ -154,6 +158,7 @@ registry! {
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
     fn ready_at(&self) -> Option<Time>;
     fn set_rate(&mut self, rate_bps: u64);
+    fn state(&self, show: &mut dyn FnMut(i32, f64));
     fn waiting(&self) -> Vec<Held>;
 }
 
@@ -187,6 +192,14 @@ impl Discipline {
         match self {
             Self::OnArrival(_) => Vec::new(),
             Self::Store(store) => store.waiting(),
+        }
+    }
+
+    /// Shows what it computes, each by the code of `aqm_variable`.
+    pub fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        match self {
+            Self::OnArrival(gate) => gate.state(show),
+            Self::Store(store) => store.state(show),
         }
     }
 

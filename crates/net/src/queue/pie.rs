@@ -13,7 +13,7 @@ use super::limit::{self, Limit};
 use super::pi::{self, Pi};
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help, joined};
 
@@ -103,6 +103,7 @@ pub(super) static ENTRY: Entry = Entry {
     references: &["RFC 8033", "Pan and others 2013", "Linux net/sched/sch_pie.c"],
     // The limit of Linux' sch_pie.c.
     params: &joined::<1, 14, 15>([limit::param("1000 packets")], RULES),
+    state: &["probability"],
     label: "PIE",
     check: Some(check),
     ..Entry::BLANK
@@ -320,6 +321,10 @@ impl Store for Pie {
 
     fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Option<Held> {
         self.control.dequeue(now, &mut self.fifo)
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::PROBABILITY, self.control.controller.pi.p);
     }
 
     fn waiting(&self) -> Vec<Held> {

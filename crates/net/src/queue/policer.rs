@@ -9,7 +9,7 @@ use super::bucket::Bucket;
 use super::limit::{self, Limit};
 use super::tbf::{BURST, RATE};
 use super::{Arrival, OnArrival, Place, Verdict};
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -18,6 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
         "Token bucket policer: drops packets that exceed its rate; followed by drop-tail.",
     ),
     references: &["Linux net/sched/act_police.c", "Flach and others 2016"],
+    state: &["tokens-bytes"],
     label: "policer",
     params: &[limit::param("1000 packets"), RATE, BURST],
     ..Entry::BLANK
@@ -53,5 +54,9 @@ impl OnArrival for Policer {
         } else {
             Verdict::Drop(drop_reason::QUEUE_FULL)
         }
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::TOKENS_BYTES, self.bucket.bytes());
     }
 }

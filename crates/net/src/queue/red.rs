@@ -17,7 +17,7 @@ use super::control;
 use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -128,6 +128,7 @@ pub(super) static ENTRY: Entry = Entry {
         adaptive::LEAST,
         adaptive::MOST,
     ],
+    state: &["average-packets", "average-bytes", "probability", "max-p"],
     label: "RED",
     check: Some(check),
     ..Entry::BLANK
@@ -203,6 +204,8 @@ pub struct Red {
     /// Nanoseconds that a typical packet takes to send.
     typical_ns: f64,
     average: f64,
+    /// With which probability p_b the latest packet met an early drop, before spacing.
+    p: f64,
     /// Packets, and their bytes, since the last one that was dropped early; -1 packets below `min`.
     count: i64,
     count_bytes: f64,
@@ -258,6 +261,7 @@ impl Red {
             adaptation: Adaptation::new(chosen),
             typical_ns: 0.0,
             average: 0.0,
+            p: 0.0,
             count: -1,
             count_bytes: 0.0,
             above: false,
@@ -342,6 +346,11 @@ impl OnArrival for Red {
         let size = f64::from(arrival.packet.size());
         let capable = self.ecn && arrival.packet.is_ecn_capable();
         let zone = self.zone(arrival);
+        self.p = match zone {
+            Zone::Below => 0.0,
+            Zone::Early(p) => p,
+            Zone::Above => 1.0,
+        };
         self.count += 1;
         self.count_bytes += size;
         let mut verdict = Verdict::Take;
@@ -386,6 +395,15 @@ impl OnArrival for Red {
             verdict = Verdict::Drop(drop_reason::QUEUE_FULL);
         }
         verdict
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        use aqm_variable::{AVERAGE_BYTES, AVERAGE_PACKETS, MAX_P, PROBABILITY};
+        show(if self.in_bytes { AVERAGE_BYTES } else { AVERAGE_PACKETS }, self.average);
+        show(PROBABILITY, self.p);
+        if self.adaptation.is_some() {
+            show(MAX_P, self.max_p);
+        }
     }
 
     fn set_rate(&mut self, rate_bps: u64) {

@@ -9,7 +9,7 @@ use super::bucket::Bucket;
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
-use ackclock_trace::drop_reason;
+use ackclock_trace::{aqm_variable, drop_reason};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
@@ -31,6 +31,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("64 B")
             .at_most("65535 B"),
     ],
+    state: &["tokens-bytes"],
     label: "token bucket",
     check: Some(check),
     ..Entry::BLANK
@@ -111,5 +112,9 @@ impl Store for Tbf {
 
     fn waiting(&self) -> Vec<Held> {
         self.fifo.iter().collect()
+    }
+
+    fn state(&self, show: &mut dyn FnMut(i32, f64)) {
+        show(aqm_variable::TOKENS_BYTES, self.bucket.bytes());
     }
 }
