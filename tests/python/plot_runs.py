@@ -17,6 +17,7 @@ TABLES = (
     "routes",
     "events",
     "tcp_info",
+    "aqm",
 )
 
 
@@ -110,6 +111,7 @@ COLUMNS = {
     "drops": ("link", "direction", "flow", "kind", "seq", "reason", "packet_id"),
     "routes": ("router", "host", "link", "previous_link"),
     "events": ("flow", "event"),
+    "aqm": ("link", "direction", "variable", "value"),
 }
 TYPES = {
     "bytes": pa.int32(),
@@ -122,6 +124,7 @@ TYPES = {
     "ssthresh_bytes": pa.float64(),
     "rtt_s": pa.float64(),
     "entered_s": pa.float64(),
+    "value": pa.float64(),
     **dict.fromkeys(("in_flight", "sacked", "lost", "retransmitted"), pa.int32()),
     **dict.fromkeys(("srtt_s", "min_rtt_s", "rto_s", "reo_wnd_s"), pa.float64()),
     **dict.fromkeys(("delivery_rate_bps", "pacing_rate_bps"), pa.float64()),
