@@ -506,7 +506,7 @@ def test_a_plot_without_its_record_is_left_out_of_the_default_set(run, tmp_path,
     assert "no plot 'rates': this run has not recorded packets" in caplog.text
 
 
-@pytest.mark.parametrize("kind", [*PANELS, "routes"])
+@pytest.mark.parametrize("kind", [*PANELS, "routes", "aqm"])
 def test_a_plot_asked_for_says_which_record_to_switch_on(run, kind, tmp_path):
     (table,) = registry.find(kind).needs
     with pytest.raises(plots.PlotError, match=rf"--set record\.{table}=changes"):
@@ -523,7 +523,7 @@ def whole(run):
 @pytest.mark.parametrize("table", made.TABLES)
 def test_the_overview_leaves_out_what_was_not_recorded_and_says_so(run, whole, table):
     figure = plots.figure(run.without(table), "overview")
-    needed = table not in ("routes", "events", "tcp_info")
+    needed = table not in ("routes", "events", "tcp_info", "aqm")
     assert len(whole.axes) - len(figure.axes) == needed
     assert (f"Not recorded, so not drawn: {table};" in words(figure)) == needed
     assert "recorded" not in " ".join(
