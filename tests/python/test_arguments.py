@@ -91,7 +91,10 @@ def study() -> Any:
             lambda _: api.replicate(SCENARIO, 3, first_seed=1.5),
             f"`first_seed` is 1.5; needed is {WHOLE}",
         ),
-        (lambda results: results.table(None), "`table` is None; needed is a name; known: aqm, cwnd"),
+        (
+            lambda results: results.table(None),
+            "`table` is None; needed is a name; known: aqm, cwnd",
+        ),
         (lambda run: other.tables.of_run(run).column("xyzzy"), ", to, transport"),
         (lambda results: results.columns("cwnd", ["nope"]), "unknown column 'nope'; known: cwnd"),
         (lambda results: results.columns("cwnd", "time"), "did you mean 'time_s'?"),

@@ -11,6 +11,7 @@ import pytest
 import ackclock
 from ackclock import Scenario, library, manifest, report, run, summaries
 from ackclock.bench.workloads import dumbbell
+from ackclock.cli import figures as words
 from ackclock.cli.app import main
 from ackclock.differences import of_results
 from ackclock.plots import text
@@ -212,6 +213,31 @@ def test_the_command_shows_what_all_flows_got(tmp_path, monkeypatch, capsys):
     (row,) = [line for line in out.splitlines() if line.startswith("Goodput  ")]
     total = summary["totals"]["goodput_bps"]
     assert f"{total / 1e6:.4g} Mbps" in row
+
+
+@pytest.mark.slow
+def test_the_command_shows_percentiles_of_completion_times(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    document = dumbbell(60, 5.0)
+    for number, flow in enumerate(document["flows"]):
+        flow |= {"send": "20 kB", "start": f"{number * 10} ms"}
+    (tmp_path / "many.json").write_text(json.dumps(document))
+    command = ["ackclock", "run", "many.json", "--no-plots", "--set", "record=none"]
+    monkeypatch.setattr("sys.argv", command)
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    out = capsys.readouterr().out
+    summary = json.loads(next(tmp_path.glob("runs/**/summary.json")).read_text())
+    times = sorted(flow["finish_s"] - flow["start_s"] for flow in summary["flows"].values())
+    (heading,) = [line for line in out.splitlines() if line.startswith("All 60 flows")]
+    assert heading.split()[3:] == ["Least", "Median", "p95", "p99", "Most", "Mean", "Total"]
+    (row,) = [line for line in out.splitlines() if line.startswith("Completion time ")]
+    shown = re.findall(r"[\d.]+ m?s", row.removeprefix("Completion time"))
+    # Nearest ranks of 60: 30, 57 and 60.
+    wanted = [times[0], times[29], times[56], times[59], times[59], sum(times) / 60]
+    assert shown == [words.seconds(time) for time in wanted]
 
 
 def test_a_run_that_was_done_wins_then_the_last():

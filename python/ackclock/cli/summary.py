@@ -75,9 +75,15 @@ def _gathered(flows: Mapping[str, dict[str, Any]]) -> _Gathered:
         if "file" in flow:
             files[name] = flow["file"]
         for key, column in values.items():
-            if (value := flow.get(key)) is not None:
+            if (value := _value(flow, key)) is not None:
                 column.append(value)
     return _Gathered(values, files, known, stopped)
+
+
+def _value(flow: Mapping[str, Any], key: str) -> float | None:
+    if key != "completion_s":
+        return flow.get(key)
+    return None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"]
 
 
 def _print_head(
@@ -166,18 +172,22 @@ def _print_all(
 
     Goodputs of flows are over different times, and have no sum: `goodput_bps` is that of all.
     """
-    shown = table(f"All {flows} flows", ">Least", ">Median", ">Most", ">Mean", ">Total")
+    columns = [Column(f"All {flows} flows")]
+    columns += [Column(f">{name}") for name in ("Least", *_PERCENT, "Most", "Mean", "Total")]
+    rows: list[list[Cell]] = []
     for title, key, written, has_total in _QUANTITIES:
         column = sorted(values[key])
         if not column:
             continue
         count = len(column)
         total = sum(column) if key != "goodput_bps" else goodput_bps
-        cells = [column[0], column[(count - 1) // 2], column[-1], sum(column) / count]
+        # As `--aggregate` has it: the nearest rank.
+        ranked = [column[-(-percent * count // 100) - 1] for percent in _PERCENT.values()]
+        cells = [column[0], *ranked, column[-1], sum(column) / count]
         label = title if count == flows else f"{title} (of {count})"
-        shown.add_row(label, *map(written, cells), written(total) if has_total else figures.NONE)
+        rows.append([label, *map(written, cells), written(total) if has_total else figures.NONE])
     console.print()
-    console.print(shown)
+    print_fitting(console, columns, rows, without=("Least", "p95", "Most"))
 
 
 def _plain(value: float) -> str:
@@ -311,9 +321,11 @@ _BY_CHANCE = ("interrupted", "disk-full", "controller-fault")
 
 _QUANTITIES: list[tuple[str, str, Callable[[Any], str], bool]] = [
     ("Goodput", "goodput_bps", figures.rate, True),
-    ("Finish", "finish_s", figures.seconds, False),
+    ("Completion time", "completion_s", figures.seconds, False),
     ("Resent", "retransmissions", _plain, True),
     ("Timeouts", "timeouts", _plain, True),
     ("Drops", "segments_dropped", _plain, True),
 ]
 """What is shown of all flows together, and whether it has a sum."""
+
+_PERCENT = {"Median": 50, "p95": 95, "p99": 99}
