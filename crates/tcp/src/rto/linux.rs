@@ -7,7 +7,7 @@
 //! DEVIATION: times are kept in nanoseconds, not in microseconds; the wait is in clock ticks of 4 ms if the sender
 //! counts in them ([`Rto::count_in_ticks`](super::Rto::count_in_ticks)) only.
 
-use super::{Timer, min_below_max};
+use super::{AFTER_LOST_SYN, Timer, min_below_max};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
@@ -25,10 +25,6 @@ pub(super) static ENTRY: Entry = Entry {
     check: Some(min_below_max),
     ..Entry::BLANK
 };
-
-/// The wait after a handshake that has measured nothing (RFC 6298 section 5.7; Linux, `tcp_init_metrics`,
-/// `TCP_TIMEOUT_FALLBACK`).
-const FALLBACK: Time = Time::from_secs(3);
 
 /// Estimator; the back-off is in the present wait, which the caller keeps.
 #[derive(Debug, Clone)]
@@ -91,7 +87,8 @@ impl Timer for Linux {
     }
 
     fn unmeasured(&self) -> Option<Time> {
-        Some(FALLBACK.min(self.max))
+        // `tcp_init_metrics`, `TCP_TIMEOUT_FALLBACK`.
+        Some(AFTER_LOST_SYN.min(self.max))
     }
 
     fn on_round(&mut self) {

@@ -12,6 +12,9 @@ use ackclock_units::param::{Chosen, Clash};
 use ackclock_units::quantity::Quantity;
 use ackclock_units::{Time, registry};
 
+/// The wait for the first data if the SYN had to be repeated and the handshake has measured nothing (RFC 6298 section 5.7).
+const AFTER_LOST_SYN: Time = Time::from_secs(3);
+
 /// Which round trips are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {

@@ -9,7 +9,7 @@
 //! segment at a time is measured, never one that was sent twice (RFC 6298 section 3). What `listed` means
 //! stands with [`crate::senders::classic::rtt_history`].
 
-use super::{Sampling, Timer, min_below_max};
+use super::{AFTER_LOST_SYN, Sampling, Timer, min_below_max};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 use std::sync::Arc;
@@ -193,6 +193,10 @@ impl Timer for Rfc6298 {
         self.calm
     }
 
+    fn unmeasured(&self) -> Option<Time> {
+        (self.calm < AFTER_LOST_SYN).then(|| AFTER_LOST_SYN.min(self.rules.max))
+    }
+
     fn on_timeout(&mut self, wait: Time) -> Time {
         wait.times(2).min(self.rules.max)
     }
@@ -281,6 +285,18 @@ mod tests {
         assert_eq!(rto.current(), Time::from_secs(60));
         sample(&mut rto, Time::from_ms(10));
         assert_eq!(rto.current(), Time::from_ms(200));
+    }
+
+    #[test]
+    fn after_a_handshake_that_has_measured_nothing_the_wait_is_three_seconds_at_least() {
+        for (initial_s, wait_s) in [(1, 3), (5, 5)] {
+            let initial = ("initial_ns", Value::Int(initial_s * 1_000_000_000));
+            let mut rto = timer_with(chosen(200, "total"), &[initial]);
+            rto.on_unmeasured();
+            assert_eq!(rto.current(), Time::from_secs(wait_s));
+            sample(&mut rto, Time::from_ms(10));
+            assert_eq!(rto.current(), Time::from_ms(200));
+        }
     }
 
     #[test]
