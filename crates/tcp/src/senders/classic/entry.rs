@@ -138,12 +138,18 @@ pub static ENTRY: Entry = Entry {
             "flight",
             Kind::Choice(&[
                 Choice::new(
+                    "window",
+                    "up to the next byte to send, without data to be retransmitted; at a timeout during fast \
+                     recovery at most the window without its inflation, as in ns-2: duplicate ACKs release new \
+                     data for as long as a hole lasts, and most of these have arrived",
+                ),
+                Choice::new(
                     "next",
-                    "up to the next byte to send, without data to be retransmitted",
+                    "the same without that bound: all that is not acknowledged (RFC 5681, literally)",
                 ),
                 Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
             ]),
-            "next",
+            "window",
             "Which flight size a loss halves.",
         ),
         Param::new(

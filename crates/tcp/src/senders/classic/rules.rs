@@ -20,6 +20,8 @@ pub struct SenderRules {
     pub floor: f64,
     /// A loss sees the data in flight up to the highest byte ever sent, also after going back.
     pub flight_to_highest: bool,
+    /// At a timeout during fast recovery a loss sees at most the window without inflation.
+    pub(crate) flight_in_window: bool,
     /// The threshold is cut to whole segments.
     pub whole_ssthresh: bool,
     /// The receiver's window, in the window's unit; infinite if it has no limit.
@@ -53,6 +55,7 @@ impl SenderRules {
             bytes_per_unit: mss as f64,
             floor: 2.0,
             flight_to_highest: false,
+            flight_in_window: true,
             whole_ssthresh: false,
             limit: f64::INFINITY,
             receive_window: u64::MAX,

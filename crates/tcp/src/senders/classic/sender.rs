@@ -516,8 +516,12 @@ impl Sender {
         if let Some(log) = &mut self.state.log {
             log.now = now;
         }
+        let bounded = self.rules().flight_in_window && self.recovery.is_active();
+        let most = if bounded { self.recovery.deflated(&self.state) } else { f64::INFINITY };
         self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
-            self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
+            let mut loss = state.loss(now, Signal::Timeout);
+            loss.flight = loss.flight.min(most);
+            self.cc.on_loss(&state.window, &loss)
         });
         if self.opening || self.state.max > self.state.una {
             self.resend = Some(Cause::Timeout);

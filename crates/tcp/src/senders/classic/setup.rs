@@ -48,6 +48,8 @@ pub struct Setup {
     pub send_delay: Time,
     /// Data in flight, as losses see them, reach up to the highest byte ever sent.
     pub flight_to_highest: bool,
+    /// At a timeout during fast recovery they are at most the window without inflation.
+    pub flight_in_window: bool,
     /// Packets exchanged before the first data.
     pub handshake: Handshake,
     /// New data may be marked instead of dropped.
@@ -92,6 +94,7 @@ impl Setup {
             },
             send_delay: Time::from_ns(chosen.int("send_delay_ns")),
             flight_to_highest: chosen.word("flight") == "highest",
+            flight_in_window: chosen.word("flight") == "window",
             handshake: Handshake::new(chosen.inner("handshake")),
             ecn: chosen.flag("ecn"),
             cc: common.cc,
@@ -115,6 +118,7 @@ impl Setup {
             bytes_per_unit: mss / segment,
             floor: self.ssthresh_floor,
             flight_to_highest: self.flight_to_highest,
+            flight_in_window: self.flight_in_window,
             whole_ssthresh: self.whole_ssthresh,
             limit: match self.receive_window {
                 u64::MAX => f64::INFINITY,
