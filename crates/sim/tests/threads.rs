@@ -3,7 +3,7 @@
 use crate::common::{bits, orderly, result, run, scenario};
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::{Shortcuts, Simulation, check};
-use ackclock_trace::{Keep, OF_SENDERS};
+use ackclock_trace::{Column, Keep, OF_SENDERS, packet_event};
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use proptest::prelude::*;
@@ -86,6 +86,46 @@ fn threads_change_nothing() {
     });
     outcome.unwrap();
     assert!(3 * divided.get() >= 4 * cases, "{} runs were divided", divided.get());
+}
+
+/// A FIN that comes by itself is answered at once, also where the sender is in another part of the network.
+#[test]
+fn a_fin_by_itself_is_answered_when_it_comes() {
+    let link = |id: &str, between: [&str; 2]| json!({"id": id, "between": between, "rate": "50 Mbps", "delay": "20 ms"});
+    let document = json!({
+        "hosts": ["A", "B"],
+        "routers": ["R", "Q"],
+        "links": [link("x", ["A", "R"]), link("z", ["R", "Q"]), link("y", ["Q", "B"])],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "5 kB"}],
+        "stop": {"when": "time", "at_latest": "950 ms"},
+        "record": {"kind": "none", "packets": "changes"},
+    });
+    let scenario = check(&document).scenario.expect("a document without errors");
+    let output = run(Simulation::new(scenario.clone()));
+    let known = Record::new(|_| Keep::None);
+    let alone = Scenario { record: known, ..scenario };
+    let expected = run(Simulation::new(alone.clone())).summary;
+    let divided = in_threads(&alone, 2);
+    assert!(divided.threads().is_some());
+    let differs = differences("", &result(expected), &result(run(divided).summary));
+    assert!(differs.is_empty(), "{differs:#?}");
+    // Each of the ACKs that B sends leaves when something has come, and the last two at the same time.
+    let of = |name: &str| {
+        let (_, columns) = output.tables.iter().find(|(table, _)| *table == "packets").unwrap();
+        columns.iter().find(|(column, _)| *column == name).unwrap().1.clone()
+    };
+    let Column::F64(times) = of("time_s") else { panic!("times") };
+    let (Column::I32(hosts), Column::I32(events)) = (of("host"), of("event")) else {
+        panic!("codes")
+    };
+    let at_b = |event: i32| {
+        let rows = times.iter().zip(&hosts).zip(&events);
+        rows.filter(move |((_, host), kind)| **host == 1 && **kind == event).map(|((t, _), _)| *t)
+    };
+    let (sent, came): (Vec<f64>, Vec<f64>) =
+        (at_b(packet_event::SENT).collect(), at_b(packet_event::RECEIVED).collect());
+    assert!(sent.iter().all(|time| came.contains(time)), "{sent:?} {came:?}");
+    assert_eq!(sent[sent.len() - 2], sent[sent.len() - 1]);
 }
 
 /// A scenario of a fabric, with a flow from each host to one half of the others further.

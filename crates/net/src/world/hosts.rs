@@ -143,8 +143,14 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        if let Some(answer) = tcp.accept_message(self.now, parcel) {
+        let answer = tcp.accept_message(self.now, parcel);
+        let owes = tcp.connection.receiver_timer() < Time::NEVER;
+        if let Some(answer) = answer {
             self.send(answer);
+        }
+        // It may owe another ACK: a FIN that comes by itself is answered by one of its own.
+        if owes {
+            self.wake(index);
         }
     }
 

@@ -308,7 +308,10 @@ fn flow(index: usize, hosts: &[String], draw: &mut Stream) -> Value {
         "start": format!("{} ns", draw.below(1_000_000_000)),
     });
     if draw.uniform() < 0.5 {
-        all["send"] = format!("{} B", 1_000 + draw.below(400_000)).into();
+        // Some fit into the first window, so that the end of the flow leaves by itself.
+        let amount = draw.below(400_000);
+        let amount = if amount % 10 < 3 { amount % 12_000 } else { amount };
+        all["send"] = format!("{} B", 1_000 + amount).into();
     }
     if draw.uniform() < 0.15 {
         all["udp"] = Value::Object(random_table(UDP, draw));
