@@ -208,7 +208,7 @@ def test_the_dumbbell_favours_short_round_trips():
     assert flows["F1"]["rtt_s"]["mean"] == pytest.approx(0.061, rel=0.02)
     assert flows["F10"]["rtt_s"]["mean"] == pytest.approx(0.154, rel=0.02)
     rest = sum(flows[f"F{n}"]["goodput_bps"] for n in (8, 9, 10)) / 3
-    assert flows["F1"]["goodput_bps"] / rest == pytest.approx(3, rel=0.1)
+    assert flows["F1"]["goodput_bps"] / rest == pytest.approx(2.7, rel=0.05)
     assert results.summary["links"]["bottleneck"]["forward"]["utilization"] > 0.997
 
 
