@@ -5,6 +5,7 @@ import pytest
 from test_congestion_laws import PACKET, one_link, waiting, window
 
 import ackclock
+from ackclock import Scenario
 
 RTT_MS = 100
 
@@ -173,3 +174,27 @@ def test_a_latecomer_starves_a_flow_of_ledbat():
         {"cc": "ledbat"}, {"cc": "ledbat"}, start="20 s", end="200 s", limit="2000 packets"
     )
     assert shares["B"] > 0.9
+
+
+@pytest.mark.parametrize("rate", ["10 Mbps", "50 Mbps"])
+@pytest.mark.parametrize(("buffer", "least"), [("0.5 BDP", 0.9), ("1 BDP", 0.98), ("2 BDP", 0.99)])
+def test_newreno_finds_its_sawtooth_after_many_losses_at_once(rate, buffer, least):
+    """The first slow start loses a window of packets, and its recovery ends with a timeout.
+
+    What duplicate ACKs have released until then is no measure of the path (`flight: window`). With
+    `flight: next` the flow would overshoot again and again.
+    """
+    link = {"id": "L", "between": ["A", "B"], "rate": rate, "delay": "22 ms"}
+    document = {
+        "hosts": ["A", "B"],
+        "links": [link | {"queue": {"limit": buffer}}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "tcp": "newreno"}],
+        "stop": {"when": "time", "at_latest": "120 s"},
+        "record": "none",
+    }
+    done = ackclock.run(Scenario.from_dict(document)).summary
+    assert done["flows"]["F"]["timeouts"] <= 1
+    assert done["links"]["L"]["forward"]["utilization"] > least
+    document["flows"][0]["tcp"] = {"preset": "newreno", "flight": "next"}
+    literal = ackclock.run(Scenario.from_dict(document)).summary
+    assert literal["flows"]["F"]["timeouts"] > 50
