@@ -83,9 +83,14 @@ def test_red_is_drawn_with_its_queue_and_thresholds():
     assert {5.0, 15.0} <= levels
     # The queue beside its average.
     assert {to_hex(line.get_color()).upper() for line in average.lines} >= {
-        palette.FAINT_INK.upper(),
+        palette.RULE.upper(),
         palette.INK.upper(),
     }
+    in_bytes = run({"kind": "red", "min": "5 kB", "max": "15 kB"})
+    average = titled(plots.figure(in_bytes, "aqm", links=["L"]))["Average queue"]
+    levels = {line.get_ydata()[0] for line in average.lines if len(set(line.get_ydata())) == 1}
+    assert {5000.0, 15_000.0} <= levels
+    assert palette.RULE.upper() in {to_hex(line.get_color()).upper() for line in average.lines}
     # `max_p` is a probability, and has its own scale.
     assert 0 < panels["Adaptive RED"].get_ylim()[1] < 1
 

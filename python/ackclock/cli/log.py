@@ -48,4 +48,5 @@ def log(
     for line in logs.lines(found):
         sys.stdout.write(line + "\n")
     if not found:
-        echo_error("nothing of this kind happened in this time")
+        without = "; 'aqm', 'queue' and 'routes' belong to no flow" if flows else ""
+        echo_error(f"nothing of this kind happened in this time{without}")

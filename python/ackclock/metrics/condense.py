@@ -26,6 +26,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     "rtt": ("flow",),
     "queue": ("link", "direction"),
     "tcp_info": ("flow",),
+    "aqm": ("link", "direction", "variable"),
 }
 """Columns that say what a row is about, of tables that can be condensed."""
 

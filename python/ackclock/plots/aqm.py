@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
-from . import draw, flow_strip, palette
+from ackclock.registry import entry
+
+from . import draw, flow_strip, link_queue, palette
 from .lanes import MOST_LINKS, Lane
 from .palette import DASHES
 from .panel import Panel
@@ -28,58 +31,73 @@ _WORDS = {
 
 
 def draw_aqm(view: View) -> Figure:
-    """A panel for each variable, in which each link has its line.
+    """A panel for each variable that changes, in which each link has its line.
 
     Of one RED queue also the queue that is averaged, and the thresholds.
     """
+    view.need("aqm")
     lanes = _lanes(view)
     sheet = Sheet(view)
     flow_strip.add(view, sheet)
     height = _HEIGHT_MM[view.width_mm > 120]
-    for variable in _WORDS:
-        found = {lane: _series(view, lane, variable) for lane in lanes}
-        # Most links carry only ACKs one way, and have one value there.
-        known = {lane: one for lane, one in found.items() if len(one[0])}
-        moving = {lane: one for lane, one in known.items() if len(one[0]) > 1}
-        if series := moving or known:
-            _fill(view, sheet.add(height), variable, series)
-    if not lanes:
-        panel = sheet.add(height)
-        panel.title = "State of queues"
-        panel.empty("no queue here computes anything: RED, PIE or CoDel would")
+    found = {
+        variable: {
+            lane: series
+            for lane in lanes
+            if variable in _state(view, lane) and len((series := view.aqm(lane, variable))[0])
+        }
+        for variable in _WORDS
+    }
+    # Most links carry only ACKs one way, and have one value there.
+    moving = {
+        variable: {lane: one for lane, one in series.items() if len(one[0]) > 1}
+        for variable, series in found.items()
+    }
+    panels: list[Panel] = []
+    for variable, series in (moving if any(moving.values()) else found).items():
+        if series:
+            panels.append(sheet.add(height))
+            _fill(view, panels[-1], variable, series)
+    if not panels:
+        panels.append(sheet.add(height))
+        panels[0].title = "State of queues"
+        panels[0].empty("no packet met a queue whose state is recorded, such as RED, PIE or CoDel")
+    shown = {lane.link for lane in lanes}
+    others = [lane.link for lane in view.all_lanes if _state(view, lane) and lane.link not in shown]
+    if view.asked_links is None:
+        link_queue.note_hidden(panels[-1], list(dict.fromkeys(others)))
     return sheet.finish()
+
+
+def _state(view: View, lane: Lane) -> list[str]:
+    """What is recorded of the queue of a transmitter."""
+    return list(entry("queue", view.link(lane.link)[lane.way]["queue"]["kind"])["state"])
 
 
 def _lanes(view: View) -> list[Lane]:
     """The transmitters that are drawn, of those whose queues compute something."""
-    records = view.need("aqm")
-    known = {lane for lane in view.all_lanes if len(records.rows(**_names(lane)))}
-    return [lane for lane in view.lanes if lane in known] or [
-        lane for lane in view.all_lanes if lane in known and view.asked_links is None
-    ][:MOST_LINKS]
-
-
-def _names(lane: Lane) -> dict[str, str]:
-    return {"link": lane.link, "direction": lane.direction}
-
-
-def _series(view: View, lane: Lane, variable: str) -> Series:
-    records = view.need("aqm")
-    rows = records.rows(**_names(lane), variable=variable)
-    return records.plain("time_s")[rows], records.plain("value")[rows]
+    chosen = [lane for lane in view.lanes if _state(view, lane)]
+    if chosen or view.asked_links is not None:
+        return chosen
+    others = [lane for lane in view.all_lanes if _state(view, lane)]
+    return sorted(others, key=lambda lane: view.interest[lane], reverse=True)[:MOST_LINKS]
 
 
 def _fill(view: View, panel: Panel, variable: str, series: Mapping[Lane, Series]) -> None:
     panel.title, panel.unit = _WORDS[variable]
     top = 0.0
-    if len(series) == 1 and variable == "average-packets" and view.recorded("queue"):
-        times, waiting = view.queue_length(next(iter(series)))
-        top = draw.steps(panel, times, waiting, color=palette.FAINT_INK, before=0.0)
-        panel.entry("queue", palette.FAINT_INK)
+    only = next(iter(series)) if len(series) == 1 else None
+    if only and variable.startswith("average"):
+        unit = variable.split("-")[1]
+        if view.recorded("queue"):
+            times, waiting = view.queue_level(only, unit)
+            top = draw.steps(panel, times, waiting, color=palette.RULE, before=0.0)
+            panel.entry("queue", palette.RULE)
+        top = max(top, *_thresholds(view, panel, only, unit))
     top = max(top, draw.of_lanes(view, panel, series, draw.steps))
-    if len(series) == 1 and variable.startswith("average"):
-        top = max(top, *_thresholds(view, panel, next(iter(series)), variable.split("-")[1]))
     panel.y_from_zero(top or 1.0)
+    # Small probabilities: no power of ten above the panel, where its title stands.
+    panel.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _thresholds(view: View, panel: Panel, lane: Lane, unit: str) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ackclock.errors import listed
 from ackclock.theory.network import largest_write
@@ -27,9 +28,14 @@ def fill(view: View, panel: Panel) -> None:
         highest = max(highest, limit)
         draw_limit(panel, limit)
     panel.y_from_zero(highest, counts=True)
-    if view.hidden_links:
-        long = max(map(len, view.hidden_links)) > _LONG
-        shown = listed(view.hidden_links, 3 if long else 12)
+    note_hidden(panel, view.hidden_links)
+
+
+def note_hidden(panel: Panel, links: Sequence[str]) -> None:
+    """Name the links that are not drawn."""
+    if links:
+        long = max(map(len, links)) > _LONG
+        shown = listed(links, 3 if long else 12)
         panel.note(f"Links not shown (shorter queues, fewer losses): {shown}.")
 
 

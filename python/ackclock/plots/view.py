@@ -380,7 +380,16 @@ class View:
 
     def queue_length(self, lane: Lane) -> Series:
         """Packets of any kind waiting in a link's buffer after each change."""
-        return self._series("queue", "queue_packets", link=lane.link, direction=lane.direction)
+        return self.queue_level(lane, "packets")
+
+    def queue_level(self, lane: Lane, unit: str) -> Series:
+        """The same in `packets` or `bytes`."""
+        return self._series("queue", f"queue_{unit}", link=lane.link, direction=lane.direction)
+
+    def aqm(self, lane: Lane, variable: str) -> Series:
+        """What the queue of a link computes, after each change."""
+        names = {"link": lane.link, "direction": lane.direction, "variable": variable}
+        return self._series("aqm", "value", **names)
 
     def link_rate(self, lane: Lane) -> Series:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""

@@ -304,10 +304,14 @@ impl Red {
         Zone::Above
     }
 
+    /// p_b of a packet of this size.
+    fn of_size(&self, p: f64, size: f64) -> f64 {
+        if self.by_size == BySize::Before { (p * size / self.mean_packet).min(1.0) } else { p }
+    }
+
     /// Whether a packet of this size is dropped early.
     fn decides(&mut self, p: f64, size: f64) -> bool {
-        let p =
-            if self.by_size == BySize::Before { (p * size / self.mean_packet).min(1.0) } else { p };
+        let p = self.of_size(p, size);
         if self.spacing == Spacing::Linux {
             let due = self.count > 0 && self.count as f64 * p >= self.gap;
             // The first packet above `min` only draws.
@@ -348,7 +352,7 @@ impl OnArrival for Red {
         let zone = self.zone(arrival);
         self.p = match zone {
             Zone::Below => 0.0,
-            Zone::Early(p) => p,
+            Zone::Early(p) => self.of_size(p, size),
             Zone::Above => 1.0,
         };
         self.count += 1;
