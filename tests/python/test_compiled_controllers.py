@@ -1,5 +1,9 @@
 """Controllers compiled by numba: the runs of plain Python, its errors, and what is refused."""
 
+import math
+import random
+import re
+import struct
 import sys
 import textwrap
 from importlib import util
@@ -188,6 +192,11 @@ FAULTS = [
     ("on_ack", "self.cwnd += event.delivered", "TypeError"),
     ("on_ack", "self.cwnd += math.sqrt(-1.0)", "math domain error"),
     ("on_ack", "self.cwnd += math.exp(1e4)", "math range error"),
+    ("on_ack", "self.cwnd += math.atanh(1.0)", "ValueError"),
+    ("on_ack", "self.cwnd += math.sinh(-1e4)", "OverflowError"),
+    ("on_ack", "self.cwnd += math.sin(math.inf)", "ValueError"),
+    ("on_ack", "self.cwnd += math.trunc(math.inf)", "OverflowError"),
+    ("on_ack", "self.cwnd += math.fmod(1.0, 0.0)", "ValueError"),
     ("on_ack", "raise ValueError('odd')", "ValueError: odd"),
     ("on_ack", "assert event.now < 0", "AssertionError"),
     ("on_loss", "return -1", "ssthresh = -1"),
@@ -265,6 +274,9 @@ def test_endless_loops_end():
         ("def on_ack(self, ack):\n    self.f()\ndef f(self):\n    self.f()\n", 10, "calls itself"),
         ("def on_ack(self, ack):\n    self.cwnd += other\n", 9, "`other`"),
         ("def on_ack(self, ack):\n    for x in (1, 2):\n        pass\n", 9, "for x in"),
+        ("def on_ack(self, ack):\n    self.cwnd = math.hypot(3, 4)\n", 9, "math.hypot(3, 4)"),
+        ("def on_ack(self, ack):\n    self.cwnd = math.fmod(3)\n", 9, "math.fmod(3)"),
+        ("def on_ack(self, ack):\n    self.cwnd = round(ack.now, 2)\n", 9, "round(ack.now, 2)"),
     ],
 )
 def test_what_cannot_be_compiled_is_refused_with_its_line(body, line, words):
@@ -275,6 +287,62 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(body, line, words):
     (problem, *_) = caught.value.problems
     assert words in problem.message and "leave `compile` out" in (problem.hint or "")
     assert problem.path.endswith("tcp.cc.compile")
+
+
+def test_an_event_that_no_def_makes_is_refused():
+    cc = {"kind": "python", "source": inline("on_ack = lambda self, ack: None"), "origin": "a.py"}
+    Scenario.from_dict(document(cc))
+    with pytest.raises(ScenarioError, match=r"a.py: `on_ack`, which no `def` .* be compiled"):
+        Scenario.from_dict(document({**cc, "compile": True}))
+
+
+def numbers(count):
+    """Return numbers of all sizes, and those at which something happens."""
+    draw = random.Random(1)
+    yield from (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.5, 1e16, 5e-324, 1.7e308, math.inf, -math.inf)
+    for _ in range(count):
+        yield draw.uniform(-1, 1)
+        yield draw.uniform(-50, 50)
+        yield math.ldexp(draw.uniform(-1, 1), draw.randint(-1070, 1020))
+
+
+def test_functions_of_math_are_those_of_python_to_the_bit():
+    from ackclock.controllers.compiled import rewriting, support
+
+    for name, arguments in rewriting.MATH.items():
+        own, known = getattr(math, name), support._of_library(name, arguments)
+        others = list(numbers(5000))
+        random.Random(2).shuffle(others)
+        for given in zip(*(numbers(5000), others)[:arguments], strict=True):
+            try:
+                expected = own(*given)
+            except (ValueError, OverflowError):
+                continue
+            assert struct.pack("d", known(*given)) == struct.pack("d", expected) or (
+                known(*given) == expected and name in ("ceil", "floor", "trunc")  # -0 and 0
+            ), (name, given)
+
+
+@pytest.mark.slow
+def test_functions_of_math_are_those_of_python_in_a_run():
+    from ackclock.controllers.compiled.rewriting import MATH
+
+    low = {1: "ack.now / 100", 2: "ack.now, 0.7"}
+    calls = {name: f"math.{name}({low[MATH[name]]})" for name in sorted(MATH)}
+    calls["acosh"] = "math.acosh(1 + ack.now)"
+    body = "".join(f"    self.record('{name}', {call})\n" for name, call in calls.items())
+    plain, compiled = both(inline(f"def on_ack(self, ack):\n{body}"))
+    rows = plain.table("variables")
+    assert set(rows["name"].to_pylist()) == set(MATH)
+    assert compiled.table("variables").to_pylist() == rows.to_pylist()
+
+
+def test_the_page_lists_the_functions_of_math():
+    from ackclock.controllers.compiled.rewriting import MATH
+
+    page = (ROOT / "docs" / "python-controllers.md").read_text(encoding="utf-8")
+    listed = page.partition("The functions of `math` that")[2].partition(":")[2].partition(".")[0]
+    assert re.findall(r"`(\w+)`", listed) == sorted(MATH)
 
 
 @pytest.mark.slow

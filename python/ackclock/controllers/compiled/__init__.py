@@ -47,7 +47,8 @@ def require(controller: type[CongestionControl], source: str, origin: str) -> No
     try:
         _rewritten(controller, source, frozenset())
     except CannotCompileError as error:
-        raise ProgramError(f"{origin}:{error.line}: {error}", "compile", HINT) from None
+        place = origin if error.line is None else f"{origin}:{error.line}"
+        raise ProgramError(f"{place}: {error}", "compile", HINT) from None
 
 
 def _own_hooks(controller: type[CongestionControl]) -> list[str]:

@@ -18,33 +18,17 @@ from ackclock.controllers.compiled.layout import CODES, EVENT, FLAGS, KNOWN, STA
 
 HINT = "leave `compile` out: plain Python can do it"
 
-MATH = frozenset(
-    {
-        "sqrt",
-        "exp",
-        "log",
-        "log2",
-        "log10",
-        "pow",
-        "cbrt",
-        "expm1",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "floor",
-        "ceil",
-        "fabs",
-    }
+_OF_ONE = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf"),
+    *("erfc", "exp", "exp2", "expm1", "fabs", "floor", "log", "log10", "log1p", "log2", "sin"),
+    *("sinh", "sqrt", "tan", "tanh", "trunc"),
 )
-"""Functions of `math` that there are."""
+_OF_TWO = ("atan2", "copysign", "fmod", "nextafter", "pow", "remainder")
+MATH = {**dict.fromkeys(_OF_ONE, 1), **dict.fromkeys(_OF_TWO, 2)}
+"""Functions of `math` that there are, and their numbers of arguments.
+
+Python computes `hypot`, `gamma` and `lgamma` in ways of its own, with other last digits.
+"""
 
 _MATH_TESTS = {"isnan": "_unknown", "isfinite": "_finite", "isinf": "_infinite"}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
@@ -109,7 +93,9 @@ def rewrite(source: Source, hooks: list[str]) -> Rewritten:
         if name in made.functions:
             continue
         known = source.methods if name[0] == "m" else source.functions
-        definition = known[name[2:]]
+        definition = known.get(name[2:])
+        if definition is None:
+            raise CannotCompileError(None, f"`{name[2:]}`, which no `def` of the program makes,")
         function = _Function(source, made, definition, hook=name[0] == "m" and name[2:] in hooks)
         made.functions[name] = function.rewritten(name)
         calls[name] = function.calls
@@ -472,8 +458,7 @@ class _Function:
         arguments = [_call("_number", self.number(one)) for one in node.args]
         if name in _MATH_TESTS:
             return _call(_MATH_TESTS[name], *(self.value(one) for one in node.args))
-        two = name in ("pow", "atan2")
-        if name not in MATH or len(arguments) != 1 + two:
+        if len(arguments) != MATH.get(name):
             raise CannotCompileError(node, f"`{ast.unparse(node)}`")
         if name == "pow":
             return _call("_power", _load("S_"), *arguments)

@@ -189,23 +189,35 @@ def _power(state: Any, x: Any, y: Any) -> float:
     return result
 
 
-def _math(name: str) -> Any:
-    arguments = 2 if name == "atan2" else 1
-    function = _of_library(name, arguments)
-    if arguments == 2:
-        return inner(lambda state, a, b: function(a, b))
+_GROWING = frozenset({"cosh", "exp", "exp2", "expm1", "sinh"})
+"""Where these are infinite, the result is too large for a number; elsewhere it is undefined."""
 
-    def checked(state: Any, a: float) -> float:
+_WHOLE = frozenset({"ceil", "floor", "trunc"})
+
+
+def _math(name: str) -> Any:
+    function = _of_library(name, MATH[name])
+    whole = name in _WHOLE  # an integer in Python, which cannot be infinite
+    infinite = _OVERFLOW if whole or name in _GROWING else _DOMAIN
+
+    def one(state: Any, a: float) -> float:
         result = function(a)
-        if a - a == 0 and result - result != 0:
-            # The logarithm of 0 is a mistake of the domain, too.
-            _fail(state, _OVERFLOW if result == math.inf else _DOMAIN)
+        if result != result:
+            _fail(state, _DOMAIN)
+        if result - result != 0 and (whole or a - a == 0):
+            _fail(state, infinite)
         return result
 
-    return inner(checked)
+    def two(state: Any, a: float, b: float) -> float:
+        result = function(a, b)
+        if result != result:
+            _fail(state, _DOMAIN)
+        return result
+
+    return inner(one if MATH[name] == 1 else two)
 
 
 NAMES: dict[str, Any] = {
     name: value for name, value in globals().items() if name[0] == "_" and name[1].islower()
-} | {f"_math_{name}": _math(name) for name in MATH - {"pow"}}
+} | {f"_math_{name}": _math(name) for name in MATH.keys() - {"pow"}}
 """All of them, as the names of compiled functions."""
