@@ -163,7 +163,6 @@ def test_nothing_is_shared_by_flows_and_runs():
         ("def __init__(self):\n    1 / 0\n", 6, "ZeroDivisionError"),
         # What a terminal would obey is shown.
         ("def on_ack(self, ack):\n    raise ValueError('\\x1b')\n", 6, r"ValueError: \\x1b"),
-        ("def on_ack(self):\n    pass\n", None, "takes 1 positional argument"),
     ],
 )
 def test_faults_name_file_line_flow_and_time(body, line, words):
@@ -248,9 +247,12 @@ def test_what_controllers_may_do():
             {"kind": "python", "source": "\nraise OSError('no')", "origin": "a.py"},
             "a.py:2: OSError",
         ),
-        ({"kind": "python", "source": "import helper_of_mine"}, "the program must be one file"),
+        ({"kind": "python", "source": "import helper_of_mine"}, "what it needs into the program"),
         (inline("needs_rate = True\n"), "needs delivery-rate samples"),
-        (inline("tick_period = 'soon'\n"), "tick_period"),
+        (inline("tick_period = 'soon'\n"), "controller.py:5: tick_period = 'soon': not a time"),
+        (inline("\ntick_period = 10\n"), "controller.py:6: tick_period = 10: not a time"),
+        (inline("tick_period = '1 us'\n"), "tick_period = '1 us': not a time of at least 100 us"),
+        (inline("tick_period = '5 Mbps'\n"), "tick_period = '5 Mbps': not a time"),
         (inline("step: float\n"), "needs the parameter 'step'"),
     ],
 )
@@ -258,6 +260,37 @@ def test_bad_settings_are_refused_with_their_place(cc, words):
     with pytest.raises(ScenarioError, match=words) as caught:
         Scenario.from_dict(document(cc))
     assert "flows.F1.tcp.cc" in caught.value.problems[0].path
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "hint"),
+    [
+        ("def on_start(self):", r"on_start\(self\) cannot be called as on_start\(event\)", "event"),
+        ("def on_ack():", r"on_ack\(\) cannot be called as on_ack\(ack\)", "ack"),
+        ("def on_loss(self, loss, more):", r"\(self, loss, more\) cannot be called", "loss"),
+        ("def on_tick(self, *, event):", r"on_tick\(self, \*, event\) cannot be called", "event"),
+        ("async def on_ack(self, ack):", "a call of on_ack returns a coroutine", "ack"),
+        ("def on_ack(self, ack): yield", "a call of on_ack returns a generator", "ack"),
+    ],
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_methods_that_cannot_be_called_are_refused_with_their_line(method, said, hint, compiled):
+    cc = inline(f"x = 1\n{method}\n    pass\n", compile=compiled)
+    if "yield" in method:
+        cc["source"] = cc["source"].replace("        pass\n", "")
+    with pytest.raises(ScenarioError, match=f"controller.py:6: .*{said}") as caught:
+        Scenario.from_dict(document(cc))
+    name = method.partition("(")[0].rpartition(" ")[2]
+    assert f"write `def {name}(self, {hint}):`" in caught.value.problems[0].hint
+
+
+def test_methods_of_all_kinds_may_be_events():
+    cc = inline(
+        "on_start = lambda self, *given: None\n"
+        "@staticmethod\ndef on_ack(ack): pass\n"
+        "@classmethod\ndef on_loss(cls, loss, more=1): pass\n"
+    )
+    assert run(cc).summary["finished"] is not None
 
 
 def test_a_paced_controller_leaves_at_its_pace():
@@ -403,6 +436,33 @@ class Mine(ackclock.CongestionControl):
     assert messages == {"mine.py:3: on_acks() is never called: there is no event of this name"}
 
 
+def test_a_method_of_the_other_kind_of_class_is_reported():
+    source = """\
+import ackclock
+class Mine(ackclock.CongestionControl):
+    def on_enqueue(self, packet, queue):
+        return "drop"
+class Queue(ackclock.QueueDiscipline):
+    def on_loss(self, loss):
+        return 1
+    def on_tick(self, event):
+        pass
+class Part:
+    def on_dequeue(self, packet, queue):
+        pass
+"""
+    cc = {"kind": "python", "source": source, "origin": "mine.py"}
+    warnings = Scenario.load("teach/sawtooth", [("flows.*.tcp.cc", cc)]).warnings
+    queues = "it is an event of QueueDiscipline, and Mine is a CongestionControl"
+    flows = "it is an event of CongestionControl, and Queue is a QueueDiscipline"
+    assert {one.message for one in warnings} == {
+        f"mine.py:3: on_enqueue() is never called: {queues}",
+        f"mine.py:6: on_loss() is never called: {flows}",
+        f"mine.py:8: on_tick() is never called: {flows}",
+    }
+    assert {"events: on_dequeue, on_enqueue"} < {one.hint for one in warnings}
+
+
 def test_a_class_within_a_function_is_refused():
     class Mine(ackclock.CongestionControl):
         def on_ack(self, ack):
@@ -423,125 +483,6 @@ def test_errors_come_out_of_other_processes_as_they_were(kind):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert (str(again), vars(again)) == (str(error), vars(error))
-
-
-GAIN = 1.0
-
-
-class Gaining(ackclock.CongestionControl):
-    def on_ack(self, ack):
-        self.cwnd += GAIN * self.segment * ack.newly_acked / self.cwnd
-
-
-def test_what_differs_from_the_text_of_a_class_is_refused(monkeypatch):
-    """Runs use the text, so that they can be repeated: they would be the same without a word."""
-    sawtooth = Scenario.load("teach/sawtooth")
-    assert sawtooth.set("flows.*.tcp.cc", Gaining).flows
-    with monkeypatch.context() as changed:
-        changed.setitem(globals(), "GAIN", 3.0)
-        with pytest.raises(ScenarioError, match=r"GAIN is 3\.0 now, and 1\.0 in the file"):
-            sawtooth.set("flows.*.tcp.cc", Gaining)
-    monkeypatch.setattr(Gaining, "on_ack", lambda self, ack: None)
-    with pytest.raises(ScenarioError, match="on_ack of Gaining has been replaced"):
-        sawtooth.set("flows.*.tcp.cc", Gaining)
-    monkeypatch.undo()
-    own = Gaining()
-    own.aim = 3.0
-    with pytest.raises(ScenarioError, match=r"aim of this Gaining was set to 3\.0 after"):
-        sawtooth.set("flows.*.tcp.cc", own)
-    monkeypatch.setattr(Steered, "aim", 3.0)
-    with pytest.raises(ScenarioError, match=r"Steered\.aim is 3\.0 now, and 2\.0 in the file"):
-        sawtooth.set("flows.*.tcp.cc", Steered)
-
-
-class Steered(Gaining):
-    aim: float = 2.0
-
-
-def test_a_class_without_methods_of_its_own_is_found_in_its_file():
-    scenario = Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", Steered(aim=4.0))
-    assert json.loads(scenario.model["flows"][0]["tcp"]["cc"]["parameters"]) == {"aim": 4.0}
-
-
-class Notebook:
-    """Cells as a notebook runs them: each a text without a file, all with the same names."""
-
-    def __init__(self, monkeypatch):
-        self._patch = monkeypatch
-        self.names = {"__name__": "of_a_notebook"}
-
-    def run(self, text):
-        file = f"<cell {len(linecache.cache)}>"
-        lines = text.splitlines(keepends=True)
-        self._patch.setitem(linecache.cache, file, (len(text), None, lines, file))
-        exec(compile(text, file, "exec"), self.names)
-
-
-@pytest.fixture
-def notebook(monkeypatch):
-    cells = Notebook(monkeypatch)
-    cells.run("""\
-import math as m
-from ackclock import *
-import ackclock
-SHARE = 2.0
-DATA = object()
-def less(window):
-    return m.floor(window / SHARE)
-""")
-    cells.run("""\
-class Mine(CongestionControl):
-    def on_loss(self, loss):
-        return less(self.cwnd)
-""")
-    return cells
-
-
-def test_a_class_uses_names_of_other_cells(notebook):
-    notebook.run("""\
-from __future__ import annotations
-class Derived(Mine):
-    gain: float = 4.0
-""")
-    notebook.run("""\
-class More(Derived):
-    def on_ack(self, ack):
-        self.cwnd += self.gain * ackclock.CongestionControl.__len__
-""")
-    whole = """\
-import ackclock
-class Whole(ackclock.CongestionControl):
-    def on_loss(self, loss):
-        return self.cwnd // 2.0
-"""
-    sawtooth = Scenario.load("teach/sawtooth")
-    cc = {"kind": "python", "source": whole, "class": "Whole", "origin": "whole.py"}
-    expected = ackclock.run(sawtooth.set("flows.*.tcp.cc", cc)).summary["digest"]
-    for kind in ("Mine", "Derived"):
-        # The second time the text of the first is known to Python, too.
-        for _ in range(2):
-            scenario = sawtooth.set("flows.*.tcp.cc", notebook.names[kind])
-            assert ackclock.run(scenario).summary["digest"] == expected
-    failing = sawtooth.set("flows.*.tcp.cc", notebook.names["More"](gain=2.0))
-    with pytest.raises(ControllerError, match="__len__"):
-        ackclock.run(failing)
-
-
-def test_what_no_text_can_say_is_refused(notebook):
-    notebook.run("""\
-class Looking(CongestionControl):
-    def on_loss(self, loss):
-        return DATA
-""")
-    with pytest.raises(ScenarioError, match="Looking uses DATA, which is defined in another place"):
-        Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", notebook.names["Looking"])
-
-
-def test_messages_name_a_class_and_not_its_text():
-    with pytest.raises(ScenarioError) as caught:
-        Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", Steered(aim="far"))
-    assert "Steered" in str(caught.value)
-    assert "on_ack" not in str(caught.value)
 
 
 def test_ticks_without_a_period_are_reported(tmp_path):

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import linecache
 import symtable
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from types import FunctionType, ModuleType
+from tokenize import TokenError
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from ackclock.controllers import Program
 from ackclock.controllers.faults import ORIGINS
-from ackclock.controllers.loading import ProgramError, defaults, names_of
+from ackclock.controllers.imports import require_whole
+from ackclock.controllers.loading import MODULE, ProgramError, defaults, executed, names_of
 
 _UNKNOWN = object()
 
@@ -80,12 +83,45 @@ def _require_as_made(controller: Program) -> None:
             )
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether values are equal, or cannot be compared, as arrays."""
+def _same(one: Any, other: Any, texts: Mapping[str, list[str]] | None = None) -> bool:
+    """Whether functions say the same, or values are equal, or cannot be compared, as arrays.
+
+    Args:
+        one: A value.
+        other: Another one.
+        texts: Lines of files that are not those that Python knows by these names.
+    """
+    functions = _function(one), _function(other)
+    if any(functions):
+        said = [None if f is None else _said(f, texts or {}) for f in functions]
+        return said[0] == said[1]
     try:
-        return type(one).__eq__ is object.__eq__ or bool(one == other)
+        missing = one != one and other != other  # NaN
+        mere = type(one) is type(other) and type(one).__eq__ is object.__eq__
+        return mere or missing or bool(one == other)
     except (TypeError, ValueError):
         return True
+
+
+def _function(value: Any) -> FunctionType | None:
+    """Return the function of a method, as it was written."""
+    if isinstance(value, property):
+        value = value.fget
+    elif isinstance(value, staticmethod | classmethod | MethodType):
+        value = value.__func__
+    found = inspect.unwrap(value) if isinstance(value, FunctionType) else None
+    return found if isinstance(found, FunctionType) else None
+
+
+def _said(function: FunctionType, texts: Mapping[str, list[str]]) -> tuple[str, list[str]]:
+    """Return the name of a function, and its lines without comments."""
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
+    lines = texts.get(file) or linecache.getlines(file)
+    block = lines[first - 1 :]
+    with suppress(SyntaxError, TokenError):  # of a file that has changed since
+        block = inspect.getblock(block)
+    stripped = (line.strip() for line in block)
+    return function.__qualname__, [line for line in stripped if line and line[0] != "#"]
 
 
 def _text_of(kind: type[Program]) -> tuple[str, str]:
@@ -94,7 +130,7 @@ def _text_of(kind: type[Program]) -> tuple[str, str]:
     What it needs of other cells of a notebook, or by `from module import *`, stands before them.
     """
     text = _defining(kind)
-    if kind.__module__ == "controller":
+    if kind.__module__ == MODULE:
         return "\n".join(text.lines), text.file
     if not any(kind.__name__ in _bound(one) for one in text.statements):
         raise ProgramError(
@@ -103,9 +139,9 @@ def _text_of(kind: type[Program]) -> tuple[str, str]:
             hint="move it to the top level of its file",
         )
     module = sys.modules.get(kind.__module__)
-    here = names_of(kind) or (vars(module) if module else {})
+    home = getattr(module, kind.__name__, None) is kind
+    here = vars(module) if home and module else names_of(kind)
     kept, missing = _needed(text, [kind.__name__])
-    _require_same(kind, here, kept)
     found = (_from_elsewhere(name, here, kind, {kind.__name__}) for name in missing)
     before = list(dict.fromkeys(chain.from_iterable(found)))
     lines = [""] * len(text.lines)
@@ -120,7 +156,15 @@ def _text_of(kind: type[Program]) -> tuple[str, str]:
     above = [line for one in before for line in one.split("\n")]
     lines[max(0, room - len(above)) : room] = above
     # A terminal's own name for what was typed stays that of its text.
-    return "\n".join(lines).rstrip() + "\n", Path(text.file).name.strip("<>")
+    source, origin = "\n".join(lines).rstrip() + "\n", Path(text.file).name.strip("<>")
+    require_whole(source, origin, _folder(text.file))
+    _require_as_written(kind, here, source, origin)
+    return source, origin
+
+
+def _folder(file: str) -> Path:
+    """Return the folder of a file; for the cell of a notebook the current one."""
+    return Path(file).parent if Path(file).is_file() else Path()
 
 
 def _needed(text: _Text, names: Iterable[str]) -> tuple[list[ast.stmt], list[str]]:
@@ -162,7 +206,6 @@ def _from_elsewhere(name: str, here: dict[str, Any], kind: type, above: set[str]
     if isinstance(value, FunctionType | type) and its == name:
         text = _defining(value)
         kept, missing = _needed(text, [name])
-        _require_same(kind, here, kept)
         for other in missing:
             yield from _from_elsewhere(other, here, kind, above | {name})
         for statement in kept:
@@ -203,9 +246,8 @@ def _defining(value: Any) -> _Text:
 def _files(value: Any) -> list[str]:
     """Return where a class or function may be defined, the likely places first."""
     own = [value, *(vars(value).values() if isinstance(value, type) else ())]
-    functions = [getattr(one, "fget", None) or getattr(one, "__func__", one) for one in own]
-    if files := [one.__code__.co_filename for one in functions if isinstance(one, FunctionType)]:
-        return files
+    if functions := [one for one in map(_function, own) if one is not None]:
+        return [one.__code__.co_filename for one in functions]
     if file := getattr(sys.modules.get(value.__module__), "__file__", None):
         return [file]
     # Cells of a notebook are texts without a file. The last one that has the class is it.
@@ -236,55 +278,73 @@ def _used(statement: ast.stmt) -> set[str]:
     return used
 
 
-def _require_same(kind: type, here: dict[str, Any], statements: Iterable[ast.stmt]) -> None:
-    """Check that what the text says still holds: it is the text that runs use.
+def _require_as_written(kind: type, here: dict[str, Any], source: str, origin: str) -> None:
+    """Check that the text of a class makes what is there now: it is the text that runs use.
 
-    Looked at are constants of the module and of its classes, and their methods.
+    Compared are constants and functions of the module, and all that its classes have.
     """
-    advice = "make it a parameter: `gain: float = 1.0` in the class, then `Mine(gain=2)`"
-    for statement in statements:
-        _require_constants([statement], here, kind.__name__, "", advice)
-        if not isinstance(statement, ast.ClassDef):
+    try:
+        written = executed(source, origin)
+    except ProgramError:
+        return  # reported where the text is put into a scenario
+    texts = {origin: source.splitlines(keepends=True)}
+    now = {**here, kind.__name__: kind}
+    names = [name for name in written if name in now and not _is_of_python(name)]
+    _require_equal(kind, "", now, written, names, texts)
+    pairs = [(now[name], written[name]) for name in names]
+    pairs += zip(kind.__mro__, getattr(written.get(kind.__name__), "__mro__", ()), strict=False)
+    for its, fresh in pairs:
+        if its is not fresh and isinstance(its, type) and isinstance(fresh, type):
+            names = [
+                name
+                for name in {**vars(fresh), **vars(its)}
+                if not _is_of_python(name) or _function(getattr(its, name, None))
+            ]
+            _require_equal(kind, f"{its.__name__}.", vars(its), vars(fresh), names, texts)
+
+
+def _is_of_python(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _require_equal(
+    kind: type,
+    prefix: str,
+    now: Mapping[str, Any],
+    written: Mapping[str, Any],
+    names: Iterable[str],
+    texts: Mapping[str, list[str]],
+) -> None:
+    for name in names:
+        one, other = now.get(name, _UNKNOWN), written.get(name, _UNKNOWN)
+        methods = _function(one) or _function(other)
+        # Two values of a class of the program are of two classes, and cannot be compared.
+        if one is other or not (methods or _is_data(one) or _is_data(other)):
             continue
-        its = kind if statement.name == kind.__name__ else here.get(statement.name)
-        if not isinstance(its, type):
+        if _same(one, other, texts):
             continue
-        _require_constants(
-            statement.body,
-            vars(its),
-            kind.__name__,
-            f"{its.__name__}.",
-            f"annotate it in the class (`gain: float = 1.0`) and give it to an object: "
+        if methods:
+            of = f" of {prefix[:-1]}" if prefix else ""
+            raise ProgramError(
+                f"{name}{of} has been replaced, and runs use what the file of {kind.__name__} has",
+                hint="write a class with the other one, or derive one",
+            )
+        first, second = ("not set" if v is _UNKNOWN else repr(v) for v in (one, other))
+        raise ProgramError(
+            f"{prefix}{name} is {first} now, and {second} in the file of {kind.__name__}: runs "
+            "use what the file has",
+            hint="annotate it in the class (`gain: float = 1.0`) and give it to an object: "
             f"`{kind.__name__}(gain=2)`",
         )
-        for one in statement.body:
-            if not isinstance(one, ast.FunctionDef) or one.decorator_list:
-                continue
-            method = vars(its).get(one.name)
-            if isinstance(method, FunctionType) and method.__code__.co_firstlineno != one.lineno:
-                raise ProgramError(
-                    f"{one.name} of {its.__name__} has been replaced, and runs use the class as "
-                    "its file has it",
-                    hint="write a class with the other method, or derive one",
-                )
 
 
-def _require_constants(
-    statements: Iterable[ast.stmt], now: Any, kind: str, prefix: str, advice: str
-) -> None:
-    said: dict[str, Any] = {}
-    for statement in statements:
-        said |= dict.fromkeys(_bound(statement), _UNKNOWN)
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            with suppress(ValueError):
-                said |= dict.fromkeys(_bound(statement), ast.literal_eval(statement.value))
-    for name, value in said.items():
-        if value is not _UNKNOWN and name in now and not _same(now[name], value):
-            raise ProgramError(
-                f"{prefix}{name} is {now[name]!r} now, and {value!r} in the file of {kind}: runs "
-                "use what the file has",
-                hint=advice,
-            )
+def _is_data(value: Any) -> bool:
+    """Whether something consists of numbers and texts."""
+    if isinstance(value, dict):
+        return all(map(_is_data, chain.from_iterable(value.items())))
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_is_data, value))
+    return value is None or isinstance(value, int | float | complex | str | bytes)
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -7,7 +7,7 @@ to ask for the time. What the lint does not see, the check of two runs may.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ackclock.errors import listed
@@ -76,30 +76,40 @@ def unanswered(tree: ast.Module) -> list[Flaw]:
     return [Flaw(one.lineno, message, hint) for one in methods if not _acts(one)]
 
 
-def uncalled(tree: ast.Module, events: Collection[str], own: Collection[str]) -> list[Flaw]:
+def uncalled(
+    tree: ast.Module, events: Mapping[str, Collection[str]], kinds: Mapping[str, str]
+) -> list[Flaw]:
     """Return each method that is called as events are, `on_...`, and that nothing calls.
 
     Args:
         tree: The program.
-        events: Names of the methods that the engine calls.
-        own: Those of the kind of class that is asked for.
+        events: Names of the methods that the engine calls, by the kind of class.
+        kinds: Kind of each class that is of one; another may be a part of either.
     """
     nodes = list(ast.walk(tree))
     used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    kinds = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    methods = [one for kind in kinds for one in kind.body if isinstance(one, ast.FunctionDef)]
-    hint = f"events: {listed(sorted(own))}"
-    found = [
-        Flaw(one.lineno, f"{one.name}() is never called: there is no event of this name", hint)
-        for one in methods
-        if one.name.lower().startswith("on_") and one.name not in {*events, *used}
-    ]
     bound = {one.id for one in nodes if isinstance(one, ast.Name)} | used
-    if "tick_period" not in bound:
-        message = "on_tick() is never called: the class has no tick_period"
-        hint = 'write `tick_period = "10 ms"` into the class'
-        ticks = [one for one in methods if one.name == "on_tick" and one.name not in used]
-        found += [Flaw(one.lineno, message, hint) for one in ticks]
+    found: list[Flaw] = []
+    for owner in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        kind = kinds.get(owner.name)
+        own = [name for one in ([kind] if kind else events) for name in events[one]]
+        for one in owner.body:
+            if not isinstance(one, ast.FunctionDef) or one.name in used:
+                continue
+            of = next((other for other, names in events.items() if one.name in names), None)
+            hint = f"events: {listed(sorted(own))}"
+            if one.name in own:
+                if one.name != "on_tick" or "tick_period" in bound:
+                    continue
+                why = "the class has no tick_period"
+                hint = 'write `tick_period = "10 ms"` into the class'
+            elif of is not None:
+                why = f"it is an event of {of}, and {owner.name} is a {kind}"
+            elif one.name.lower().startswith("on_"):
+                why = "there is no event of this name"
+            else:
+                continue
+            found.append(Flaw(one.lineno, f"{one.name}() is never called: {why}", hint))
     return found
 
 

@@ -11,8 +11,9 @@ import inspect
 import json
 import linecache
 import random
+import sys
 from functools import lru_cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from ackclock.controllers import OURS, CongestionControl, Program, QueueDiscipline
@@ -20,6 +21,15 @@ from ackclock.controllers.faults import ORIGINS, explain
 from ackclock.errors import nearest
 
 Kind = TypeVar("Kind", bound=Program)
+
+MODULE = "<controller>"
+"""Name of the module that a program is: no module of users can have it."""
+
+WHOLE = (
+    "write what it needs into the program, which is stored with each run, or install that as a "
+    "package (docs/python-controllers.md)"
+)
+"""What to do about a second file."""
 
 _TYPES = {"float": (float, int), "int": (int,), "bool": (bool,), "str": (str,)}
 
@@ -41,38 +51,45 @@ def _code(source: str, origin: str) -> CodeType:
     return compile(source, origin, "exec", dont_inherit=True)
 
 
-def _classes(source: str, origin: str) -> dict[str, type[Program]]:
-    """Run a program; return its classes. Nothing is shared with another call."""
-    names: dict[str, Any] = {"__name__": "controller", "__file__": origin}
-    exec(_code(source, origin), names)
-    return {
-        name: found
-        for name, found in names.items()
-        if isinstance(found, type)
-        and issubclass(found, Program)
-        and found.__module__ == "controller"
-    }
+def _executed(source: str, origin: str) -> dict[str, Any]:
+    """Run a program; return its names. Nothing is shared with another call."""
+    module = ModuleType(MODULE)
+    module.__file__ = origin
+    sys.modules[MODULE] = module  # `dataclass` and others look their class up there
+    exec(_code(source, origin), vars(module))
+    return vars(module)
 
 
 @lru_cache(maxsize=64)
+def executed(source: str, origin: str) -> dict[str, Any]:
+    """Return the names of a program, to look at.
+
+    Raises:
+        ProgramError: the program cannot be run.
+    """
+    try:
+        return _executed(source, origin)
+    except SyntaxError as error:
+        raise ProgramError(f"{origin}:{error.lineno}: {error.msg}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        hint = WHOLE if isinstance(error, ModuleNotFoundError) else None
+        message = str(explain(error, "", None)).split("\n")[0]
+        raise ProgramError(message, hint=hint) from error
+
+
 def programs(source: str, origin: str) -> dict[str, type[Program]]:
     """Return the controllers and disciplines of a program by name, to look at.
 
     Raises:
         ProgramError: the program cannot be run.
     """
-    try:
-        return _classes(source, origin)
-    except SyntaxError as error:
-        raise ProgramError(f"{origin}:{error.lineno}: {error.msg}") from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        hint = None
-        if isinstance(error, ModuleNotFoundError):
-            hint = "the program must be one file: it is stored with each run"
-        message = str(explain(error, "", None)).split("\n")[0]
-        raise ProgramError(message, hint=hint) from error
+    return {
+        name: found
+        for name, found in executed(source, origin).items()
+        if isinstance(found, type) and issubclass(found, Program) and found.__module__ == MODULE
+    }
 
 
 def chosen(source: str, origin: str, name: object, base: type[Kind]) -> type[Kind]:
@@ -196,7 +213,7 @@ def build_queue(described: list[str], stream: str, link: str) -> QueueDiscipline
 def _made(described: list[str], stream: str, name: str, owner: str) -> Any:
     source, origin, class_, given = described
     try:
-        kind = _classes(source, origin)[class_]
+        kind = _executed(source, origin)[class_]
         made = kind.__new__(kind)
         made.random = random.Random(stream)
         made.__init__(**json.loads(given))

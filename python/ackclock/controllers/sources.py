@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.controllers import OURS, CongestionControl, QueueDiscipline
+from ackclock.controllers import CongestionControl, QueueDiscipline
+from ackclock.controllers.declared import require_methods, require_period
+from ackclock.controllers.imports import require_whole
 from ackclock.controllers.lint import flaws, unanswered, uncalled
-from ackclock.controllers.loading import ProgramError, chosen, parameters
+from ackclock.controllers.loading import ProgramError, chosen, parameters, programs
 from ackclock.controllers.plugins import program
 from ackclock.errors import save_as_utf8
-from ackclock.files import named
+from ackclock.files import expanded, named
 
 if TYPE_CHECKING:
     from ackclock.document import Document
@@ -70,10 +72,15 @@ def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[
         if flaw.unrepeatable:
             message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
             yield document.problem(place, message, hint=flaw.hint)
-    events = {name for kind in OURS for name in vars(kind) if name.startswith("on_")}
-    asked = CongestionControl if place[-1] == "cc" else QueueDiscipline
-    own = {name for name in vars(asked) if name.startswith("on_")}
-    for flaw in (*unanswered(tree), *uncalled(tree, events, own)):
+    bases = (CongestionControl, QueueDiscipline)
+    events = {base.__name__: [n for n in vars(base) if n.startswith("on_")] for base in bases}
+    kinds = {
+        one.__name__: base.__name__
+        for one in programs(cc["source"], cc["origin"]).values()
+        for base in bases
+        if issubclass(one, base)
+    }
+    for flaw in (*unanswered(tree), *uncalled(tree, events, kinds)):
         message = f"{cc['origin']}:{flaw.line}: {flaw.message}"
         yield document.problem(place, message, hint=flaw.hint)
 
@@ -119,6 +126,9 @@ def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, An
         raise ProgramError("`file` is missing", "kind", hint)
     base = CongestionControl if place == "cc" else QueueDiscipline
     kind = chosen(source, origin, written.get("class"), base)
+    if "file" in written:
+        require_whole(source, origin, (folder / expanded(origin)).parent)
+    require_methods(kind, base, origin)
     given = written.get("parameters", {})
     if isinstance(given, str):
         try:
@@ -139,6 +149,7 @@ def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, An
     compiled = written.get("compile", False)
     if not isinstance(compiled, bool):
         raise ProgramError("not true or false", "compile")
+    require_period(kind, source, origin)
     if compiled:
         from ackclock.controllers.compiled import require
 
