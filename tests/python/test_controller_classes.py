@@ -333,3 +333,13 @@ def test_installed_packages_may_be_imported(helper, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.syspath_prepend(str(source))
     assert sawtooth.set("flows.*.tcp.cc", cc).flows
+
+
+def test_what_type_checkers_alone_import_may_be_anywhere(helper, tmp_path):
+    helper("types_of_mine.py")
+    program = TWO_FILES.format(module="types_of_mine").replace("return halved(", "return abs(")
+    late = "    if TYPE_CHECKING:\n        from types_of_mine import halved\n"
+    program = program.replace("    from types_of_mine import halved\n", late)
+    (tmp_path / "typed.py").write_text("from typing import TYPE_CHECKING\n" + program)
+    cc = {"kind": "python", "file": str(tmp_path / "typed.py")}
+    assert Scenario.load("teach/sawtooth").set("flows.*.tcp.cc", cc).flows

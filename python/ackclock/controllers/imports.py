@@ -9,6 +9,7 @@ import ast
 import json
 import sys
 import sysconfig
+from collections.abc import Iterator
 from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +27,7 @@ def require_whole(source: str, origin: str, folder: Path) -> None:
     Raises:
         ProgramError: it does; with the place of the import.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in _run(ast.parse(source)):
         match node:
             case ast.Import(names=names):
                 modules = [one.name for one in names]
@@ -43,6 +44,18 @@ def require_whole(source: str, origin: str, folder: Path) -> None:
                         "packages only",
                         hint=WHOLE,
                     )
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a run can come to: not what is there for type checkers alone."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for other in node.orelse:
+                yield other
+                yield from _run(other)
+            continue
+        yield node
+        yield from _run(node)
 
 
 def _files(module: str) -> list[Path]:
