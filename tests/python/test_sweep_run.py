@@ -20,6 +20,20 @@ AXES = {
     "windows": {"path": "flows.*.tcp.initial_window", "values": [1, 4]},
 }
 
+HOARD = """
+import ackclock
+
+TABLE = list(range(100_000, 400_000))  # 12 MB
+
+
+class Hoard(ackclock.CongestionControl):
+    def on_ack(self, ack):
+        pass
+
+    def on_loss(self, loss):
+        return self.cwnd / 2
+"""
+
 
 def study(**changed):
     given = {"grid": AXES, "replications": 2, **changed}
@@ -52,6 +66,15 @@ def test_the_table_has_a_row_for_each_run_in_the_order_of_the_study(done):
     assert results.table["seed"].to_pylist() == [1, 2] * 4
     assert set(results.table["status"].to_pylist()) == {"done"}
     assert (len(results), results.runs, results.partial, results.failed) == (8, 8, False, 0)
+
+
+def test_what_a_program_holds_is_free_before_the_next_run(tmp_path):
+    file = tmp_path / "hoard.py"
+    file.write_text(HOARD)
+    scenario = Scenario.from_dict(document())
+    scenario = scenario.set("flows.*.tcp.cc", {"kind": "python", "file": str(file)})
+    results = Study(scenario, replications=16).run(workers=1, memory_limit=100_000_000)
+    assert set(results.table["status"].to_pylist()) == {"done"}
 
 
 def test_a_row_is_what_the_single_run_says(done):

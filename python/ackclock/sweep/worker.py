@@ -4,13 +4,15 @@ Batches come as lines of JSON on standard input, receipts go as lines to standar
 counts is in a file before it is reported: a finished run is a line in the batch's journal, written
 with one call, so that nothing that ends this process or its parent can take it back.
 
-As many runs are simulated together as take a moment; a run that takes longer is alone. The process
+As many runs are simulated together as take a moment; a run that takes longer is alone, and so is
+one with a program in Python, whose memory has to be free before the next one begins. The process
 ends when its input does, at once, even in the middle of a run. So no run goes on unwatched when the
 parent was killed.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -49,6 +51,8 @@ def main() -> None:
     orders = os.fdopen(descriptor, encoding="utf-8")
     # Ctrl-C is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What stays until the end is nothing to look through after each run with a program.
+    gc.freeze()
     batches: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders, batches), daemon=True).start()
     while True:
@@ -72,7 +76,9 @@ def work(batch: dict[str, Any]) -> None:
     left, size, turn_s = batch["runs"], 1, batch["turn_s"]
     with appending(batch["journal"]) as journal, appending(batch["log"]) as log:
         while left:
-            some, left = parted(left, size)
+            some, rest = parted(left, size)
+            if programmed := any('"python"' in document for document, _, _ in some):
+                some, rest = parted(left, 1)
             note(log, [("start", keys[0], len(keys)) for _, _, keys in some])
             started = time.perf_counter()
             rows, ends = _core.rows(some, figures.LAYOUT, batch["time_limit_s"], turn_s)
@@ -89,7 +95,10 @@ def work(batch: dict[str, Any]) -> None:
             append(journal, rows)
             note(log, notes)
             done = sum(len(keys) for _, _, keys in some) - sum(len(keys) for _, _, keys in back)
-            left = back + left
+            left = back + rest
+            if programmed:
+                # Its module and its classes refer to each other: they go with a full collection.
+                gc.collect()
             size = max(1, min(8 * size, int(done * turn_s / wall_s)))
     report("end")
 
