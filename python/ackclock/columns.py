@@ -142,3 +142,6 @@ OF_RECORDS = {name: TABLES.pop(name) for name in ("steady", "sharing", "delays",
 FLOWS, LINKS, DROPS, RUNS = TABLES["flows"], TABLES["links"], TABLES["drops"], TABLES["runs"]
 """A row is a flow of a run; a direction of a link; a flow, a queue and a reason for which packets
 of the one were lost at the other; a run."""
+
+ENDS = ("finish_s", "finish_ack_s", "completion_s")
+"""Times of an end, which unfinished flows do not have: in quantiles these are later than all."""

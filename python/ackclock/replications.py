@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ackclock.arrays import Array, Flags, Floats
-from ackclock.columns import FLOWS, RUNS, Column, pick
+from ackclock.columns import ENDS, FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, one_of, path_of, refuse
 from ackclock.extras import require
 from ackclock.files import arrow_file, write_bytes
@@ -40,7 +40,6 @@ OF_FLOW = {column.name: column for column in FLOWS if column.sweep and column.ki
 MEASURED = (*OF_FLOW, "end_s")
 """Those that can be summed up."""
 
-_TIMES = ("finish_s", "finish_ack_s", "completion_s")
 _WHOLE = "all flows"
 
 
@@ -73,7 +72,7 @@ def _unfinished(field: str) -> Literal["above", "below", "left-out"]:
 
     A time is above all others, a rate below; counts are left out.
     """
-    return "above" if field in _TIMES else "below" if field.startswith("goodput") else "left-out"
+    return "above" if field in ENDS else "below" if field.startswith("goodput") else "left-out"
 
 
 class Replications:
@@ -200,7 +199,7 @@ class Replications:
     def sample(self, field: str, flow: str | None = None) -> Floats:
         """Values as `summary` takes them: NaN where the flow was not finished."""
         values = np.array(self.values(field, flow), np.float64)
-        if flow is not None and field not in _TIMES:
+        if flow is not None and field not in ENDS:
             values[self.unfinished(flow)] = np.nan
         return values
 
@@ -210,7 +209,7 @@ class Replications:
         In a stalled replication it would never have come. Empty for what is not a time of a flow.
         """
         describe(field)
-        if flow is None or field not in _TIMES:
+        if flow is None or field not in ENDS:
             return np.zeros(0)
         late = np.isnan(self.values(field, flow)) & ~self.stalled
         ends = self.arrays["end_s"][late]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pages
 import pytest
 from hypothesis import settings
+from made_sweeps import delays, grid  # noqa: F401  # fixtures
 from small import document
 
 from ackclock import Results, Scenario, run

@@ -1,62 +1,22 @@
 """Plots of sweeps, fairness and windows: the data drawn, the choice of axes, refusals."""
 
-import itertools
 import json
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from made_sweeps import lines, notes, segments, sweep
 from matplotlib.text import Text
 from plot_runs import Maker, link, model, tcp_flow
 
-from ackclock import plots, tables
+from ackclock import plots
 from ackclock.cli.app import main
 from ackclock.errors import InputError
 from ackclock.plots import Options, PlotError, figure, figure_of_sweep
 from ackclock.plots.across import across
 from ackclock.plots.facets import beside
 from ackclock.sweep import Study, SweepResults, load
-
-
-def sweep(rows, axes=("cc", "queue"), **more):
-    """A made-up sweep: rows of axes, replication, goodput and the flows' goodputs."""
-    table = []
-    for number, (*values, replication, goodputs) in enumerate(rows):
-        flows = [
-            {"id": f"F{i}", "goodput_bps": goodput, "bytes_delivered": 1000, "start_s": 0.0}
-            for i, goodput in enumerate(goodputs, 1)
-        ]
-        row = {
-            "key": f"{number:04}",
-            **dict(zip(axes, values, strict=True)),
-            "replication": replication,
-            "seed": 1 + replication,
-            "status": "done",
-            "error": None,
-            "end_s": 10.0,
-            "goodput_bps": sum(goodputs),
-            "fairness_jain": 1.0,
-            "drops": number,
-            "flows": flows,
-            "links": [{"id": "L", "direction": "forward", "drops": number}],
-        }
-        table.append({**row, **more})
-    return SweepResults(pa.Table.from_pylist(table), "lab", list(axes), len(rows), None)
-
-
-@pytest.fixture
-def grid():
-    """Two algorithms by three queues, three replications."""
-    return sweep(
-        [
-            (cc, queue, replication, [base * 1e5 + 1e4 * replication, 1e5])
-            for cc, base in (("tahoe", 1), ("reno", 2))
-            for queue in ("8 KB", "2 KB", "32 KB")
-            for replication in range(3)
-        ]
-    )
 
 
 def test_a_plot_of_a_sweep_says_that_runs_are_missing(grid):
@@ -68,11 +28,6 @@ def test_a_plot_of_a_sweep_says_that_runs_are_missing(grid):
         "18 runs  ·  the sweep is not complete: 18 of 24 runs" in text.get_text()
         for text in partial.findobj(Text)
     )
-
-
-def lines(axes):
-    """The curves of a panel with more than the two ends of an error bar."""
-    return [line for line in axes.lines if line.get_marker() not in (None, "None", "")]
 
 
 def test_a_line_for_each_word_over_the_numbers(grid):
@@ -90,11 +45,11 @@ def test_a_line_for_each_word_over_the_numbers(grid):
 
 def test_error_bars_are_intervals_over_replications(grid):
     (panel,) = figure_of_sweep(grid, "sweep-lines").axes
-    bars = [line for line in panel.lines if line not in lines(panel)]
+    bars = segments(panel)
     assert len(bars) == 6
     # 200, 210, 220: s = 10, t(0.975, 2) = 4.302653.
     reach = 4.302652729696142 * 10 / 3**0.5
-    assert list(bars[0].get_ydata()) == pytest.approx([210 - reach, 210 + reach])
+    assert list(bars[0][:, 1]) == pytest.approx([210 - reach, 210 + reach])
 
 
 def test_each_flow_has_a_line_with_intervals_over_replications_of_its_own(grid):
@@ -245,124 +200,6 @@ def test_a_missing_cell_of_a_heat_map_says_so():
     made = sweep([("a", 1, 0, [1e5]), ("a", 2, 0, [2e5]), ("b", 1, 0, [3e5])])
     (panel,) = figure_of_sweep(made, "heat-map").axes
     assert sorted(text.get_text() for text in panel.texts) == ["100", "200", "300", "no run"]
-
-
-@pytest.fixture
-def delays(grid):
-    """The same with queueing delays, and with flows of which one never finishes."""
-    rows = grid.table.to_pylist()
-    for number, row in enumerate(rows):
-        row["queueing_delay_s_mean"] = 1e-3 * (1 + number)
-        for place, flow in enumerate(row["flows"]):
-            unfinished = place == 1 and number == 0
-            flow["completion_s"] = None if unfinished else 1.0 + number + 10 * place
-    return SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
-
-
-def notes(page):
-    return " ".join(text.get_text() for text in page.texts).replace("\n", " ")
-
-
-def test_one_result_against_another_has_a_mark_for_each_combination(delays):
-    page = figure_of_sweep(delays, "scatter")
-    (panel,) = page.axes
-    assert panel.get_xlabel() == "Mean queueing delay (ms)"
-    assert panel.get_ylabel() == "Total goodput (kbps)"
-    marks = [tuple(line.get_xydata()[0]) for line in panel.lines if line.get_marker() == "o"]
-    # By the size of the queue: means of runs 4 to 6, 1 to 3, 7 to 9, then those of Reno.
-    expected = [(5, 210), (2, 210), (8, 210), (14, 310), (11, 310), (17, 310)]
-    assert [*map(list, sorted(marks))] == [pytest.approx(one) for one in sorted(expected)]
-    bars = [line.get_xydata() for line in panel.lines if line.get_marker() == "None"]
-    paths, bars = [b for b in bars if len(b) == 3], [b for b in bars if len(b) == 2]
-    assert [list(path[:, 0]) for path in paths] == [
-        pytest.approx([5, 2, 8]),
-        pytest.approx([14, 11, 17]),
-    ]
-    # Three replications: 4.302653 is Student's t of 97.5 % with two degrees of freedom.
-    reaches = {tuple(np.round(np.ptp(bar, axis=0) / 2, 3)) for bar in bars}
-    assert (round(4.302653 / 3**0.5, 3), 0.0) in reaches
-    assert (0.0, round(43.02653 / 3**0.5, 3)) in reaches
-    assert [text.get_text() for text in panel.texts] == ["2", "8", "32"] * 2
-    said = notes(page)
-    assert "Better is up and to the left." in said
-    assert "95 % confidence intervals of means over 3 replications" in said
-    assert "Numbers along the lines: queue (KB)." in said
-
-
-@pytest.mark.slow
-def test_numbers_along_lines_that_are_close_do_not_cover_each_other():
-    def drawn(shift):
-        rows = [
-            (cc, queue, 0, [queue * 1e6]) for cc, queue in itertools.product("abc", (10, 50, 100))
-        ]
-        made = sweep(rows)
-        table = [
-            row | {"queueing_delay_s_mean": 0.1 + shift * "abc".index(row["cc"])}
-            for row in made.table.to_pylist()
-        ]
-        made = SweepResults(pa.Table.from_pylist(table), "lab", ["cc", "queue"], 9, None)
-        page = figure_of_sweep(made, "scatter")
-        FigureCanvasAgg(page).draw()
-        boxes = [text.get_window_extent() for text in page.axes[0].texts]
-        for one, other in itertools.combinations(boxes, 2):
-            assert not one.overlaps(other)
-        return len(boxes), "they are left out" in notes(page)
-
-    assert drawn(0.03) == (9, False)
-    assert drawn(0.001) == (9, False)
-    crowded, said = drawn(0.0)
-    assert said == (crowded < 9)
-
-
-def test_results_of_a_scatter_can_be_chosen_and_words_have_marks(delays):
-    wanted = Options(x="drops", y="fairness_jain", lines="queue")
-    page = figure_of_sweep(delays, "scatter", options=wanted)
-    (panel,) = page.axes
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("Lost (packets)", "Fairness")
-    labels = [text.get_text() for text in page.legends[0].get_texts()]
-    assert labels == ["queue 2 KB", "queue 8 KB", "queue 32 KB", "cc tahoe", "cc reno"]
-    assert {line.get_marker() for line in panel.lines} == {"o", "s", "None"}
-    apart = figure_of_sweep(delays, "scatter", options=Options(facets=["queue"]))
-    assert len(apart.axes) == 3
-    assert len({axes.get_xlim() for axes in apart.axes}) == 1
-
-
-def test_a_scatter_shows_means_over_the_same_runs_and_says_what_it_lacks(delays):
-    rows = delays.table.to_pylist()
-    rows[0]["queueing_delay_s_mean"] = None
-    gaps = SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
-    page = figure_of_sweep(gaps, "scatter", options=Options(where={"queue": "8 KB"}))
-    marks = [line.get_xydata()[0] for line in page.axes[0].lines if len(line.get_xdata()) < 2]
-    # Of runs 2 and 3, whose goodputs are 210 and 220.
-    assert list(marks[0]) == pytest.approx([2.5, 215])
-    assert "Left out: 1 of 6 runs, which lack queueing_delay_s_mean or goodput_bps." in notes(page)
-    for row in rows:
-        row["queueing_delay_s_mean"] = None
-    none = SweepResults(pa.Table.from_pylist(rows), "lab", ["cc", "queue"], len(rows), None)
-    with pytest.raises(InputError, match="queueing_delay_s_mean"):
-        figure_of_sweep(none, "scatter")
-
-
-def test_flows_are_aggregated_as_in_tables(delays):
-    wanted = Options(value="completion_s", aggregate="p95", where={"cc": ["tahoe"]})
-    page = figure_of_sweep(delays, "sweep-lines", options=wanted)
-    (panel,) = page.axes
-    assert panel.get_ylabel() == "Completion time, 95th percentile (s)"
-    (curve,) = lines(panel)
-    table = tables.of_sweep(delays.table, "flows").where({"cc": ["tahoe"]})
-    shares = tables.grouped(table, ["queue"], ["completion_s"], "p95").values("completion_s")
-    assert list(curve.get_ydata()) == pytest.approx(shares) == [16.0, 13.0, 19.0]
-    assert len(panel.lines) == 1, "a percentile has no interval of a mean"
-    said = notes(page)
-    assert "Each value is the 95th percentile over 2 flows and 3 replications." in said
-    assert "Left out: 1 of 18 flows of all runs, which lack completion_s." in said
-    heat = figure_of_sweep(delays, "heat-map", options=Options(aggregate="max", what="flows"))
-    assert "Goodput, maximum (kbps)" in notes(heat)
-    cells = {text.get_position(): text.get_text() for text in heat.axes[0].texts}
-    assert cells[(0, 0)] == "120" and cells[(2, 1)] == "220"
-    mean = figure_of_sweep(delays, "sweep-lines", options=Options(what="flows"))
-    assert [line.get_ydata()[0] for line in mean.axes[0].lines] == pytest.approx([105, 155])
-    assert "Each value is the mean over 2 flows and 3 replications." in notes(mean)
 
 
 def test_an_aggregate_has_a_file_of_its_own(delays, tmp_path):

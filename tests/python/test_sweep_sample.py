@@ -168,7 +168,7 @@ def test_many_values_that_were_drawn_have_the_scale_they_were_drawn_on(values, l
 def test_a_scatter_has_a_mark_for_each_point(results):
     page = figure_of_sweep(results, "scatter", options=Options(x="drops"))
     marks = [line for axes in page.axes for line in axes.lines if line.get_marker() != "None"]
-    assert len(marks) == 16
+    assert sum(len(line.get_xdata()) for line in marks) == 16
     assert any("Each mark is one of the 8 points" in text.get_text() for text in page.texts)
 
 
@@ -195,6 +195,24 @@ def test_flows_are_compared_point_by_point(results):
     )
     found = {row["flow"]: (row["pairs"], row["bytes_delivered_difference"]) for row in made.rows()}
     assert found == {"F1": (8, 2000.0), "F2": (8, 0.0)}
+
+
+def test_replications_of_a_point_are_averaged_before_points_are_compared():
+    rows = [
+        {"cc": cc, "rate": rate, "seed": seed, "x": base + gain * (cc == "b")}
+        for cc in "ab"
+        for rate, gain in ((1, 1.0), (2, 2.0), (3, 3.0))
+        for seed, base in ((1, 10.0), (2, 20.0))
+    ]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    kinds = {"cc": "word", "x": "real"}
+    table = tables.ResultTable.of(
+        {tables.Column(n, n, kinds.get(n, "count")): cells for n, cells in columns.items()}
+    )
+    (row,) = tables.paired(table, ["cc"], ["x"], ("cc", "a"), ["rate"]).rows()
+    # Of 1, 2, 3: mean 2, s = 1, t(0.975, 2) = 4.302653.
+    assert (row["pairs"], row["x_difference"]) == (3, 2.0)
+    assert row["x_difference_high"] == pytest.approx(2 + 4.302653 / 3**0.5)
 
 
 @pytest.mark.parametrize("options", [Options(), Options(x="delay", y="flows.F1.send")])

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from functools import partial
+from math import inf
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -192,6 +193,44 @@ def test_percentiles_are_values_that_were_there_and_what_is_missing_is_said():
         assert found.rows() == [{"cc": "a", "rows": 100, "x": expected}]
         assert found.notes == ("2 of 102 rows have no 'x' and are left out.",)
     assert tables.pivoted(table, "cc", "flow", "x", "p95").notes == found.notes
+
+
+def test_in_quantiles_of_an_end_what_did_not_finish_is_later_than_all_others():
+    times = [1.0, 2.0, None, 4.0, None, None]
+    table = made(cc=["a"] * 6, flow=["F", "F", "F", "F", "E", "E"], completion_s=times)
+    for word, expected in (("median", 3.0), ("min", 1.0), ("p95", inf), ("max", inf)):
+        found = tables.grouped(table, ["cc"], ["completion_s"], word)
+        assert found.rows() == [{"cc": "a", "rows": 4, "completion_s": expected}]
+        assert found.notes[-2:] == (
+            "1 of 6 rows have no 'completion_s', since they did not finish: they count as later "
+            "than all others.",
+            "Left out, since they finish in no run: E.",
+        )
+    (cell,) = shown(found)[2].cells
+    assert cell == "never" and ",inf\n" in tables.to_csv(found)
+    assert tables.to_json(found)["rows"][0]["completion_s"] is None
+    (mean,) = tables.grouped(table, ["cc"], ["completion_s"]).rows()
+    assert (mean["rows"], mean["completion_s"]) == (3, pytest.approx(7 / 3))
+    # A single run keeps how much a flow has to send.
+    cells = {"completion_s": [None, None, 2.0], "bytes_offered": [1000, None, 1000]}
+    (single,) = tables.grouped(
+        made(flow=["F", "E", "G"], **cells), [], ["completion_s"], "p99"
+    ).rows()
+    assert single == {"rows": 2, "completion_s": inf}
+    several = made(cc=["b", "c", "a"], completion_s=[2.0, 3.0, inf]).sort(["-completion_s"])
+    assert several.values("cc") == ["a", "c", "b"]
+
+
+def test_each_value_has_its_own_count_where_they_differ():
+    table = made(cc=["a", "a", "b", "b"], seed=[1, 2, 1, 2], x=[1.0, 2.0, 3.0, 4.0], y=[1.0] * 4)
+    assert tables.grouped(table, ["cc"], ["x", "y"]).names[:2] == ["cc", "rows"]
+    gaps = made(
+        cc=["a", "a", "b", "b"], seed=[1, 2, 1, 2], x=[1.0, 2.0, 3.0, 4.0], y=[1, None, 2, 5]
+    )
+    found = tables.grouped(gaps, ["cc"], ["x", "y"])
+    assert (found.values("x_rows"), found.values("y_rows")) == ([2, 2], [1, 2])
+    (row,) = tables.paired(gaps, ["cc"], ["x", "y"], ("cc", "a")).rows()
+    assert (row["x_pairs"], row["y_pairs"]) == (2, 1)
 
 
 def test_flow_completion_times_are_from_start_to_finish(lab):

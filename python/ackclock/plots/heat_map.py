@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from ackclock.tables.groups import groups
-from ackclock.tables.shown import decimals, unit_of
+from ackclock.tables.shown import NEVER, decimals, unit_of
 
 from . import palette, text
 from .across import across
@@ -26,14 +26,12 @@ def draw(view: SweepView) -> Figure:
     Raises:
         PlotError: the sweep varies fewer than two axes, or too much for one figure.
     """
-    x, y, facets = _chosen(view)
+    x, y, facets = chosen(view)
     value = view.value()
     called = view.called(value)
     keys = [*facets, y, x]
     found = groups(view.chosen, keys, value.name, view.aggregate, replicated=False)
-    known = [group.value for group in found if group.value is not None]
-    if not known:
-        raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
+    known = [group.value or 0.0 for group in view.known(found, value)]
     unit, size = unit_of(value, known)
     scaled = {g.key: g.value / size for g in found if g.value is not None}
     places = decimals(list(scaled.values()), 3)
@@ -46,16 +44,23 @@ def draw(view: SweepView) -> Figure:
     height = _ROW_MM * len(down.labels)
     page = view.page(title, facets, most, height, means, left_mm=widest + 8.0)
     page.notes = [*view.explained([y, *facets]), *view.pooled(), *view.left_out(value)]
-    low, high = min(scaled.values()), max(scaled.values())
+    low, high = min(known) / size, max(known) / size
     ramp = colormaps[_MAP]
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
         grid = np.array(
             [[scaled.get((*cell, b, a), np.nan) for a in view.levels(x)] for b in view.levels(y)]
         )
-        axes.imshow(grid, cmap=_MAP, vmin=low, vmax=high, aspect="auto", origin="lower")
+        axes.imshow(
+            np.where(np.isinf(grid), np.nan, grid),
+            cmap=_MAP,
+            vmin=low,
+            vmax=high,
+            aspect="auto",
+            origin="lower",
+        )
         for (row, column), number in np.ndenumerate(grid):
-            if np.isnan(number):
-                words, ink = "no run", palette.FAINT_INK
+            if not np.isfinite(number):
+                words, ink = "no run" if np.isnan(number) else NEVER, palette.FAINT_INK
             else:
                 share = (number - low) / (high - low) if high > low else 0.5
                 words, ink = f"{number:.{places}f}", palette.text_on(to_hex(ramp(share)))
@@ -74,7 +79,12 @@ def draw(view: SweepView) -> Figure:
     return page.finish()
 
 
-def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
+def chosen(view: SweepView) -> tuple[str, str, list[str]]:
+    """Which axis runs along, which one up, and which have panels.
+
+    Raises:
+        PlotError: there are no two such axes.
+    """
     asked = view.options
     facets = list(asked.facets or ())
     for axis in (asked.x, asked.y, *facets):

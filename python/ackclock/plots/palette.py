@@ -67,6 +67,20 @@ DASHES: dict[LineStyle, Any] = {
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Marks of points, for what differs besides its colour."""
 
+_MANY = 300
+"""More marks than this in a panel hide each other."""
+
+
+def mark_style(count: int, size: float) -> dict[str, Any]:
+    """How marks are drawn of which a panel has this many; `size` is that of few, in points.
+
+    A rim keeps few marks apart. Rims of many would erase all beneath them: these have none, are
+    smaller and let others shine through, so that dense regions are dark.
+    """
+    if count <= _MANY:
+        return {"ms": size, "mew": 0.5, "mec": _look()["GROUND"]}
+    return {"ms": 0.5 * size, "mew": 0.0, "alpha": 0.35}
+
 
 def flow_colors(flows: Sequence[str], drawn: Sequence[str]) -> dict[str, str]:
     """A colour for each drawn flow of a run with these flows.

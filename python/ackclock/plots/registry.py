@@ -9,11 +9,14 @@ from collections.abc import Callable
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ackclock.packaged import rows
 
 from .errors import unknown
+
+if TYPE_CHECKING:
+    from .sweep_view import SweepView
 
 
 class Plot(NamedTuple):
@@ -68,6 +71,17 @@ class Plot(NamedTuple):
     def load_sweep(self) -> Callable[..., Any]:
         """Import the function of this plot that draws sweeps."""
         return _load(self.sweep)
+
+    def require_sweep(self, view: SweepView) -> None:
+        """Check that a sweep can be drawn, by `chosen` of the module if it has that.
+
+        Raises:
+            PlotError: it does not have the axes, or too many panels.
+        """
+        module = import_module(f"{__package__}.{self.sweep.partition(':')[0]}")
+        if chosen := getattr(module, "chosen", None):
+            *_, facets = chosen(view)
+            view.cells(facets)
 
 
 def _load(place: str) -> Callable[..., Any]:

@@ -58,6 +58,8 @@ def write_sweep(
     """See `ackclock.plots.plot_sweep`."""
     wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in _kinds(kinds)]
     _require_heard(view.options, wanted)
+    for plot in wanted:
+        plot.require_sweep(view)
     with saving.style(view.options):
         drawn = [(plot, _stem(plot, view.options), plot.load_sweep()(view)) for plot in wanted]
     return _save(drawn, formats, out, view.name, "Ackclock", view.options)

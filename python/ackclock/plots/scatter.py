@@ -28,7 +28,7 @@ from .across import across
 from .errors import PlotError
 from .palette import MARKS
 from .panel import ROUND
-from .sweep_view import Cell, SweepView
+from .sweep_view import Cell, SweepView, is_finite
 
 _ALGORITHM = ("cc", "tcp", "preset")
 """Ends of axes that say which algorithm it is."""
@@ -55,16 +55,21 @@ def draw(view: SweepView) -> Figure:
     Raises:
         PlotError: no run has both, or the sweep varies too much for one figure.
     """
-    x, y = results = _results(view)
-    lines, marks, facets = _chosen(view)
+    results, lines, marks, facets = chosen(view)
+    x, y = results
     split = [axis for axis in (lines, marks) if axis]
     table, keys = view.chosen, list(dict.fromkeys([*facets, *split, *view.sampled]))
     # Both results of a mark are over the same runs.
     kept, apart = table.take(np.flatnonzero(view.there(x, y))), not view.over_flows
-    found = [groups(kept, keys, column.name, view.aggregate, apart) for column in results]
-    if not any(found):
+    every = [groups(kept, keys, column.name, view.aggregate, apart) for column in results]
+    points: Points = {
+        one.key: (one, other)
+        for one, other in zip(*every, strict=True)
+        if is_finite(one) and is_finite(other)
+    }
+    if not points:
         raise PlotError(f"nothing to draw: nothing has both '{x.name}' and '{y.name}'")
-    points: Points = {one.key: (one, other) for one, other in zip(*found, strict=True)}
+    found = list(zip(*points.values(), strict=True))
     cells = view.cells(facets)
     under = x.title if x.title[:2].isupper() else x.title[0].lower() + x.title[1:]
     height = 34.0 if len(cells) > 2 else min(80.0, 0.5 * view.width_mm)
@@ -85,13 +90,15 @@ def draw(view: SweepView) -> Figure:
     words = dict(zip(view.levels(marks), shown.labels, strict=True)) if marks and shown else {}
     looks = dict.fromkeys(words, "o") if path else dict(zip(words, cycle(MARKS), strict=False))
     spans = [_span(own, size) for own, size in zip(found, sizes, strict=True)]
+    style = palette.mark_style(len(points) // len(cells), _MARK)
     complete = True
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
         numbers: list[Number] = []
         for name in names:
             head = (*cell, name) if lines else cell
             own = {key[len(head) :]: p for key, p in points.items() if key[: len(head)] == head}
-            numbers += _draw(axes, own, sizes, looks, colors[spelled(name)], words if path else {})
+            color, along = colors[spelled(name)], words if path else {}
+            numbers += _draw(axes, own, sizes, looks, color, along, style)
         marked = [_place(point, sizes) for key, point in points.items() if key[: len(cell)] == cell]
         complete &= _write(axes, numbers, marked, spans, (page.panel_mm, height))
         axes.set_xlim(*spans[0])
@@ -108,7 +115,7 @@ def draw(view: SweepView) -> Figure:
         (Line2D([], [], marker=mark, color=color, ls="", ms=4.5), view.words([axis or ""], (kind,)))
         for axis, kind, mark, color in entries
     ]
-    page.notes += _notes(view, results, points)
+    page.notes += [*_notes(view, results, points), *(n for own in every for n in view.never(own))]
     if any(start for start, _ in spans):
         page.notes.append("Not every axis begins at 0.")
     if shown and path:
@@ -127,8 +134,8 @@ def _results(view: SweepView) -> tuple[Column, Column]:
     return x, y
 
 
-def _chosen(view: SweepView) -> tuple[str | None, str | None, list[str]]:
-    """Which axis has colours, which has marks or is along lines, and which ones have panels.
+def chosen(view: SweepView) -> tuple[tuple[Column, Column], str | None, str | None, list[str]]:
+    """Which results are shown, and which axis has colours, marks (or is along lines), and panels.
 
     By default the algorithm has colours, or else the first axis of words, and the next axis,
     preferably one of numbers, has marks. Those that vary together with one of these need neither,
@@ -146,7 +153,7 @@ def _chosen(view: SweepView) -> tuple[str | None, str | None, list[str]]:
     fitting = [a for a in rest if view.numeric(a) or len(view.levels(a)) <= len(MARKS)]
     marks = max(fitting, key=view.numeric, default=None)
     taken += [marks, *(view.together(marks) if marks else ())]
-    return lines, marks, [*facets, *(axis for axis in rest if axis not in taken)]
+    return _results(view), lines, marks, [*facets, *(axis for axis in rest if axis not in taken)]
 
 
 def _ends(group: Group) -> tuple[float, float]:
@@ -171,6 +178,7 @@ def _draw(
     looks: Mapping[Any, str],
     color: str,
     words: Mapping[Any, str],
+    style: Mapping[str, Any],
 ) -> list[Number]:
     """Draw the points of one colour; with words for their marks, as a path.
 
@@ -181,15 +189,17 @@ def _draw(
     order = [key for kind in words for key in points if key[0] == kind]
     if order:
         axes.plot(*np.transpose([at[key] for key in order]), color=color, lw=0.8, alpha=0.5)
-    for key, point in points.items():
-        mark = looks[key[0]] if looks else "o"
-        style: dict[str, Any] = {"ms": _MARK, "mew": 0.5, "mec": palette.GROUND, "zorder": 3}
-        axes.plot(*at[key], mark, color=color, clip_on=False, **style)
-        for along, (group, size) in enumerate(zip(point, sizes, strict=True)):
-            if group.interval:
-                ends = [[place] * 2 for place in at[key]]
-                ends[along] = [end / size for end in _ends(group)]
-                axes.plot(*ends, color=color, lw=1.0, alpha=0.6, zorder=2.8)
+    for mark in dict.fromkeys(looks.values()) or ("o",):
+        mine = [place for key, place in at.items() if not looks or looks[key[0]] == mark]
+        if mine:
+            where = np.transpose(mine)
+            axes.plot(*where, mark, color=color, clip_on=False, zorder=3, **style)
+    bars: dict[str, Any] = {"color": color, "lw": 1.0, "alpha": 0.6, "zorder": 2.8}
+    for along, (lay, size) in enumerate(zip((axes.hlines, axes.vlines), sizes, strict=True)):
+        sure = {key: point[along] for key, point in points.items() if point[along].interval}
+        if sure:
+            ends = np.transpose([_ends(group) for group in sure.values()]) / size
+            lay([at[key][1 - along] for key in sure], *ends, **bars)
     named = order if len(order) <= _MOST_NUMBERS else (order[0], order[-1])
     return [(words[key[0]], at[key]) for key in named]
 

@@ -19,6 +19,8 @@ from .errors import PlotError
 from .palette import MARKS
 from .sweep_view import SweepView
 
+_MARK = 3.4
+"""Size of marks, points."""
 _ASIDE = 0.6
 """How much of the room of a word its points take."""
 
@@ -36,9 +38,8 @@ def draw(view: SweepView) -> Figure:
     others = [axis for axis in view.sampled if axis not in (x, lines, *facets)] if drawn else []
     exact = (drawn or not view.sampled) and not view.over_flows
     keys = [*facets, *split, *others, x]
-    found = groups(view.chosen, keys, value.name, view.aggregate, replicated=exact)
-    if all(group.value is None for group in found):
-        raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
+    every = groups(view.chosen, keys, value.name, view.aggregate, replicated=exact)
+    found = view.known(every, value)
     unit, size = unit_of(value, [group.value for group in found])
     cells = view.cells(facets)
     title, height = f"{called}{view.whose} against {x}", 30.0 if len(cells) > 2 else 48.0
@@ -51,10 +52,11 @@ def draw(view: SweepView) -> Figure:
     names = view.levels(lines) if lines else [None]
     colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
     styles: list[dict[str, Any]] = [
-        {"color": colors[spelled(name)], "marker": MARKS[place % len(MARKS)], "ms": 3.4, "lw": 1.1}
-        | {"mew": 0.5, "mec": palette.GROUND, "ls": "-" if axis.numeric and joined else ""}
+        {"color": colors[spelled(name)], "marker": MARKS[place % len(MARKS)], "lw": 1.1}
+        | {"ls": "-" if axis.numeric and joined else ""}
         for place, name in enumerate(names)
     ]
+    marks = palette.mark_style(len(found) // len(cells), _MARK)
     top = 1.08 * max(_reach(group) for group in found) / size
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
         for place, (name, style) in enumerate(zip(names, styles, strict=True)):
@@ -63,11 +65,11 @@ def draw(view: SweepView) -> Figure:
             # Points over a word stand beside each other; no line distinguishes them.
             aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
             at = {level: x_at + aside for level, x_at in zip(levels, axis.places, strict=True)}
-            _line(axes, at, mine, size, style)
+            _line(axes, at, mine, size, {**style, **marks})
         axis.place(axes, numbers=page.is_last(index))
         page.scale(axes, top, f"{called} ({unit})" if unit else called)
     if lines:
-        handles = [Line2D([], [], **style) for style in styles]
+        handles = [Line2D([], [], **style, **palette.mark_style(1, _MARK)) for style in styles]
         page.legend = [(h, view.words([lines], (n,))) for h, n in zip(handles, names, strict=True)]
     ends = [(group.interval.low, group.interval.high) for group in found if group.interval]
     if any(low < high for low, high in ends):
@@ -76,7 +78,7 @@ def draw(view: SweepView) -> Figure:
         )
     elif ends:
         page.notes.append("All replications have the same value: there are no bars.")
-    page.notes += [*view.pooled(apart=drawn), *view.left_out(value)]
+    page.notes += [*view.pooled(apart=drawn), *view.left_out(value), *view.never(every)]
     if drawn:
         page.notes.append(f"Each point is one of the {view.meant}.")
     return page.finish()
@@ -112,9 +114,8 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
 
 
 def _reach(group: Group) -> float:
-    if group.value is None:
-        return 0.0
-    return max(group.value, group.interval.high) if group.interval else group.value
+    value = group.value or 0.0
+    return max(value, group.interval.high) if group.interval else value
 
 
 def _line(
@@ -124,12 +125,13 @@ def _line(
     size: float,
     style: dict[str, Any],
 ) -> None:
-    points = [(at[level], group) for level, group in mine if group.value is not None]
+    points = [(at[level], group) for level, group in mine]
     if not points:
         return
     values = np.array([group.value for _, group in points], np.float64) / size
     axes.plot([place for place, _ in points], values, zorder=3, **style)
-    for place, group in points:
-        if group.interval:
-            ends = [max(0.0, group.interval.low) / size, group.interval.high / size]
-            axes.plot([place] * 2, ends, color=style["color"], lw=1.0, alpha=0.6, zorder=2.8)
+    sure = [(place, group.interval) for place, group in points if group.interval]
+    if sure:
+        places, ends = zip(*sure, strict=True)
+        low, high = np.transpose([(max(0.0, end.low), end.high) for end in ends]) / size
+        axes.vlines(places, low, high, color=style["color"], lw=1.0, alpha=0.6, zorder=2.8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -10,7 +11,7 @@ import numpy as np
 from ackclock.errors import InputError, nearest, one_of
 from ackclock.errors import unknown as unknown_name
 from ackclock.tables import AGGREGATES, TABLES, Column, ResultTable, of_sweep
-from ackclock.tables.groups import WORDS, combinations, summed_up
+from ackclock.tables.groups import WORDS, Group, combinations, counted, summed_up
 from ackclock.tables.table import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 
@@ -43,6 +44,11 @@ class Sweep(Protocol):
     def select(self, columns: Sequence[str], /) -> Any:
         """Columns of its table with one row per run."""
         ...
+
+
+def is_finite(group: Group) -> bool:
+    """Whether a group has a value that can be drawn: not that of an end that never came."""
+    return group.value is not None and math.isfinite(group.value)
 
 
 class SweepView:
@@ -181,11 +187,32 @@ class SweepView:
         return [f"Each value is the {WORDS[self.aggregate]} over {pool}."] if asked and pool else []
 
     def there(self, *columns: Column) -> np.ndarray:
-        """Which rows have a value in all of these columns."""
+        """Which rows have a value in all of these columns that the aggregate takes."""
         known = np.ones(len(self.chosen), np.bool_)
         for column in columns:
-            known &= np.isfinite(self.chosen.numbers(column.name))
+            known &= ~np.isnan(counted(self.chosen, column.name, self.aggregate))
         return known
+
+    def known(self, found: Sequence[Group], value: Column) -> list[Group]:
+        """Those of some groups that have a finite value.
+
+        Raises:
+            PlotError: there are none.
+        """
+        known = [group for group in found if is_finite(group)]
+        if known:
+            return known
+        if self.never(found):
+            which = f"{WORDS[self.aggregate]} of '{value.name}'"
+            raise PlotError(f"nothing to draw: each {which} is of a flow that did not finish")
+        raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
+
+    def never(self, found: Sequence[Group]) -> list[str]:
+        """A sentence about infinite values: times of an end that too often did not come."""
+        late = sum(group.value is not None and not is_finite(group) for group in found)
+        word = WORDS[self.aggregate]
+        said = f"Not drawn: {late} of {len(found)} values, whose {word} is of an unfinished flow."
+        return [said] if late else []
 
     def left_out(self, *columns: Column) -> list[str]:
         """A sentence about rows without a value, such as flows that did not finish."""
@@ -193,7 +220,14 @@ class SweepView:
         rows = "runs" if self.chosen is self.runs else "flows of all runs"
         names = " or ".join(column.name for column in columns)
         said = f"Left out: {without} of {len(self.chosen)} {rows}, which lack {names}."
-        return [said] if without else []
+        notes = [said] if without else []
+        for column in columns:
+            if late := int(np.isinf(counted(self.chosen, column.name, self.aggregate)).sum()):
+                notes.append(
+                    f"{late} of {len(self.chosen)} {rows} have no {column.name}, since they did "
+                    "not finish: they count as later than all others."
+                )
+        return notes
 
     @property
     def replications(self) -> int:

@@ -149,13 +149,19 @@ def _head(column: Shown) -> str:
 
 
 def to_json(table: ResultTable) -> dict[str, Any]:
-    """Return the table as a document: what the columns mean, and the rows in full."""
+    """Return the table as a document: what the columns mean, and the rows in full.
+
+    What is infinite, a time that never came, is None: JSON has no word for it.
+    """
     require_table(table)
     return {
         "title": table.title,
         "columns": [column.to_json() for column in table.columns],
         "notes": list(table.notes),
-        "rows": table.rows(),
+        "rows": [
+            {k: None if v in (math.inf, -math.inf) else v for k, v in row.items()}
+            for row in table.rows()
+        ],
     }
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ackclock.columns import PERCENTILES, Column
-from ackclock.errors import InputError, names_of, one_of, refuse, several
+from ackclock.arrays import Flags, Floats
+from ackclock.columns import ENDS, PERCENTILES, Column
+from ackclock.errors import InputError, listed, names_of, one_of, refuse, several
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
 from ackclock.tables.table import ResultTable, require_numbers, require_table
 from ackclock.tables.values import ordered, spelled
@@ -41,13 +42,17 @@ WORDS |= {"p95": "95th percentile", "p99": "99th percentile"}
 """What these are called."""
 
 
+_Run = tuple[str, ...]
+"""A seed, and the values that were drawn: which runs of two settings belong together."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Values that belong together.
 
     Attributes:
         key: The values of the columns that they share.
-        value: What was made of them; none without values.
+        value: What was made of them; none without values, infinite for an end that never came.
         count: How many there are.
         interval: Confidence interval of the mean by Student's t; none unless these are at least two
             replications of one run.
@@ -81,16 +86,46 @@ def groups(
     one_of("aggregate", aggregate, AGGREGATES)
     require_numbers(table, value)
     keys, places = combinations(table, by)
-    numbers = table.numbers(value)
+    numbers = counted(table, value, aggregate)
     order = np.argsort(places, kind="stable")
     parts = np.split(numbers[order], np.searchsorted(places[order], range(1, len(keys))))
     meant, make = aggregate == "mean" and replicated, AGGREGATES[aggregate]
     return [
         Group(key, make(mine), len(mine), t_interval(mine) if meant else None)
-        if (mine := part[np.isfinite(part)].tolist())
+        if (mine := part[~np.isnan(part)].tolist())
         else Group(key, None, 0, None)
         for key, part in zip(keys, parts[: len(keys)], strict=True)
     ]
+
+
+def counted(table: ResultTable, value: str, aggregate: str) -> Floats:
+    """Return the numbers of a column that an aggregate takes, NaN for those that it leaves out.
+
+    In quantiles of times of an end, flows that did not finish are later than all others, that is
+    infinite, unless they have no end.
+    """
+    numbers = table.numbers(value)
+    if not _by_rank(value, aggregate):
+        return numbers
+    return np.where(np.isnan(numbers) & ~_endless(table, value), np.inf, numbers)
+
+
+def _by_rank(value: str, aggregate: str) -> bool:
+    return value in ENDS and aggregate not in ("mean", "sum")
+
+
+def _endless(table: ResultTable, value: str) -> Flags:
+    """Which rows are of flows without an end.
+
+    Sweeps do not keep how much a flow has to send: there it is those that finish in no run.
+    """
+    without = np.isnan(table.numbers(value))
+    if "bytes_offered" in table.names:
+        return without & np.isnan(table.numbers("bytes_offered"))
+    if "flow" not in table.names:
+        return np.zeros(len(table), np.bool_)
+    flows, codes = table.coded("flow")
+    return np.bincount(codes[~without], minlength=len(flows))[codes] == 0
 
 
 def combinations(table: ResultTable, by: Sequence[str]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
@@ -136,22 +171,44 @@ def grouped(
         for name, given in (("by", by), ("values", values), ("axes", axes))
     )
     mixed = _mixed(table, by, axes)
-    every = {name: groups(table, by, name, aggregate, not mixed) for name in values}
-    first = next(iter(every.values()), [])
-    made = {table.column(name): [group.key[i] for group in first] for i, name in enumerate(by)}
-    counted = Column("rows", "Rows", "count", meaning="How many rows are summed up")
-    made[counted] = [group.count for group in first]
-    for name, found in every.items():
-        summed = summed_up(table.column(name), aggregate)
-        made[summed] = [group.value for group in found]
+    keys, _ = combinations(table, by)
+    made: dict[Column, list[Any]]
+    made = {table.column(name): [key[i] for key in keys] for i, name in enumerate(by)}
+    parts: list[_Part] = []
+    for name in values:
+        meant, found = table.column(name), groups(table, by, name, aggregate, not mixed)
+        summed = summed_up(meant, aggregate)
+        cells: dict[Column, list[Any]] = {summed: [group.value for group in found]}
         if any(group.interval for group in found):
-            formula = "Student's t over the replications"
-            own = replace(summed, meaning=table.column(name).meaning, formula=formula)
-            made |= _ends(own, [group.interval for group in found])
-    left_out = (note for name in values for note in _left_out(table, name))
+            own = replace(
+                summed, meaning=meant.meaning, formula="Student's t over the replications"
+            )
+            cells |= _ends(own, [group.interval for group in found])
+        parts.append(_Part(meant, [group.count for group in found], cells))
+    made |= _joined(Column("rows", "Rows", "count", meaning="How many rows are summed up"), parts)
+    left_out = (note for name in values for note in without_value(table, name, aggregate))
     return ResultTable.of(
         made, table.title, (*table.notes, *_notes(mixed, aggregate, sampled), *left_out)
     )
+
+
+class _Part(NamedTuple):
+    """The columns that are made of one, and how many rows or pairs they are made of."""
+
+    meant: Column
+    counts: list[int]
+    cells: Mapping[Column, list[Any]]
+
+
+def _joined(counting: Column, parts: Sequence[_Part]) -> dict[Column, list[Any]]:
+    """Return all columns, with one for the counts; if these differ each part has its own."""
+    made: dict[Column, list[Any]] = {}
+    alike = all(part.counts == parts[0].counts for part in parts)
+    for meant, counts, cells in parts:
+        name, title = f"{meant.name}_{counting.name}", f"{meant.title}, {counting.title.lower()}"
+        made[counting if alike else replace(counting, name=name, title=title)] = counts
+        made |= cells
+    return made
 
 
 def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, list[Any]]:
@@ -174,11 +231,12 @@ def paired(
     against: tuple[str, str],
     sampled: Sequence[str] = (),
 ) -> ResultTable:
-    """Return how values differ from those of one setting, seed by seed.
+    """Return how values differ from those of one setting, seed by seed or point by point.
 
     All settings are simulated with the same seeds, so that much of the randomness is common to both
     and falls out of the difference (common random numbers: Law, Simulation Modeling and Analysis,
-    5th ed. 2015, section 11.2). So it is with the points of a sample, which are the same for all.
+    5th ed. 2015, section 11.2). So it is with the points of a sample, which are the same for all;
+    replications of a point are averaged first, since only points are independent of each other.
 
     Args:
         table: A table with a column `seed`.
@@ -206,48 +264,60 @@ def paired(
     others = [one for one in by if one != name]
     place = by.index(name)
     drawn = [one for one in names_of("sampled", sampled, "links.L1.rate") if one not in by]
-    made: dict[Column, list[Any]] = {}
-    pairs: list[int] = []
-    same = "seed and point of the sample" if drawn else "seed"
-    what = "pairs of seed and point" if drawn else "seeds"
+    parts: list[_Part] = []
+    compared: list[tuple[Any, ...]] = []
+    unit = "point of the sample" if drawn else "seed"
+    averaged = ", each averaged over its replications" if drawn else ""
     for value in values:
         meant, found = require_numbers(table, value), _by_seed(table, by, value, drawn)
         compared = [key for key in found if key[place] != base[0]]
         references = [found.get((*k[:place], base[0], *k[place + 1 :]), {}) for k in compared]
         apart = [
-            [mine - theirs[run] for run, mine in found[key].items() if run in theirs]
-            for key, theirs in zip(compared, references, strict=True)
+            _apart(found[key], theirs) for key, theirs in zip(compared, references, strict=True)
         ]
-        if not made:
-            made = {table.column(one): [key[i] for key in compared] for i, one in enumerate(by)}
-            pairs = [len(mine) for mine in apart]
-            made[Column("pairs", "Pairs", "count", meaning=f"How many {what} both have")] = pairs
         difference = replace(
             meant,
             name=f"{value}_difference",
             title=f"{meant.title}, difference",
             kind="real",
             meaning=f"Mean of the difference from {name}={wanted}: {meant.meaning}",
-            formula=f"Student's t over the differences of runs with the same {same}",
+            formula=f"Student's t over the differences of runs with the same {unit}{averaged}",
         )
-        made[difference] = [statistics.fmean(mine) if mine else None for mine in apart]
+        cells: dict[Column, list[Any]]
+        cells = {difference: [statistics.fmean(mine) if mine else None for mine in apart]}
         own = replace(difference, meaning=difference.meaning.removeprefix("Mean of the "))
-        made |= _ends(own, [t_interval(mine) if mine else None for mine in apart])
+        cells |= _ends(own, [t_interval(mine) if mine else None for mine in apart])
+        parts.append(_Part(meant, [len(mine) for mine in apart], cells))
+    made: dict[Column, list[Any]]
+    made = {table.column(one): [key[i] for key in compared] for i, one in enumerate(by)}
+    meaning = f"How many {'points' if drawn else 'seeds'} both have"
+    made |= _joined(Column("pairs", "Pairs", "count", meaning=meaning), parts)
     way = "point by point" if drawn else "seed by seed"
     title = f"{table.title}: differences from {name}={wanted}, {way}"
     notes = list(table.notes)
-    if max(pairs, default=0) < 2:
-        notes.append("One pair gives no interval; a study with `replications` has several.")
-    if others and not pairs:
+    if max((count for part in parts for count in part.counts), default=0) < 2:
+        more = "a larger sample" if drawn else "a study with `replications`"
+        notes.append(f"One pair gives no interval; {more} has several.")
+    if others and not compared:
         notes.append(f"No other value of '{name}' shares all of {', '.join(others)}.")
     return ResultTable.of(made, title, notes)
 
 
+def _apart(mine: Mapping[_Run, float], theirs: Mapping[_Run, float]) -> list[float]:
+    """Return the differences of runs, averaged over the seeds of each point of a sample."""
+    found: dict[Any, list[float]] = {}
+    for (seed, *point), number in mine.items():
+        if (seed, *point) in theirs:
+            unit = tuple(point) or seed
+            found.setdefault(unit, []).append(number - theirs[seed, *point])
+    return [statistics.fmean(differences) for differences in found.values()]
+
+
 def _by_seed(
     table: ResultTable, by: Sequence[str], value: str, drawn: Sequence[str]
-) -> dict[tuple[Any, ...], dict[Any, float]]:
+) -> dict[tuple[Any, ...], dict[_Run, float]]:
     """Return numbers by what `by` names, and then by seed and by what was drawn."""
-    found: dict[tuple[Any, ...], dict[Any, float]] = {}
+    found: dict[tuple[Any, ...], dict[_Run, float]] = {}
     keys, places = combinations(table, by)
     numbers = table.numbers(value).tolist()
     runs = zip(*(map(str, table.values(one)) for one in ("seed", *drawn)), strict=True)
@@ -293,7 +363,11 @@ def pivoted(
         column = replace(summed, name=f"{across}={spelled(here)}", title=spelled(here))
         made[column] = [found.get((key, here)) for key in down]
     title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
-    notes = (*table.notes, *_notes(mixed, aggregate, sampled), *_left_out(table, value))
+    notes = (
+        *table.notes,
+        *_notes(mixed, aggregate, sampled),
+        *without_value(table, value, aggregate),
+    )
     return ResultTable.of(made, title, notes)
 
 
@@ -320,10 +394,20 @@ def _title(column: Column, aggregate: str) -> str:
     return f"{column.title}, {WORDS[aggregate]}"
 
 
-def _left_out(table: ResultTable, value: str) -> Iterator[str]:
+def without_value(table: ResultTable, value: str, aggregate: str) -> Iterator[str]:
     """Say how many rows have no value, such as flows without a finish: the others look better."""
-    if count := int(np.isnan(table.numbers(value)).sum()):
-        yield f"{count} of {len(table)} rows have no '{value}' and are left out."
+    numbers = counted(table, value, aggregate)
+    if late := int(np.isinf(numbers).sum()):
+        yield (
+            f"{late} of {len(table)} rows have no '{value}', since they did not finish: they count "
+            "as later than all others."
+        )
+    left_out = np.flatnonzero(np.isnan(numbers))
+    if len(left_out) and _by_rank(value, aggregate) and "flow" in table.names:
+        names = sorted(map(str, table.take(left_out).different("flow")))
+        yield f"Left out, since they finish in no run: {listed(names, 5)}."
+    elif len(left_out):
+        yield f"{len(left_out)} of {len(table)} rows have no '{value}' and are left out."
 
 
 def _notes(mixed: Sequence[str], aggregate: str, sampled: Sequence[str]) -> Iterator[str]:

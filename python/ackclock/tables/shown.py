@@ -15,6 +15,9 @@ from ackclock.tables.values import spelled
 NONE = "-"
 """What is shown where there is no value."""
 
+NEVER = "never"
+"""What is shown for an infinite time: that of an end that did not come."""
+
 _RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _OTHER = {"ms": 1e-3, "%": 0.01, "µs": 1e-6}
 _MOST_DECIMALS = 9
@@ -94,7 +97,7 @@ def _word(value: Any) -> str:
 
 def _number(value: float | None, places: int) -> str:
     if value is None or not math.isfinite(value):
-        return NONE
+        return NEVER if value == math.inf else NONE
     text = f"{value:.{places}f}"
     return text.removeprefix("-") if float(text) == 0 else text
 

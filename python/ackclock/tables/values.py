@@ -16,7 +16,7 @@ def measured(value: Any) -> tuple[str, float] | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return ("number", float(value)) if math.isfinite(value) else None
+        return None if math.isnan(value) else ("number", float(value))
     text = str(value)
     try:
         return "number", float(text)
