@@ -114,8 +114,8 @@ def prepare(document: Document, folder: Path) -> Prepared:
                     (*place, "file"),
                     str(error),
                     value=written,
-                    allowed="send: {file: PATH}; relative to the scenario file, with --set to the "
-                    "current folder",
+                    allowed="send: {file: PATH}; relative to the file that names it, with "
+                    "--set to the current folder",
                 )
             )
     # Without these records nothing can be put together.

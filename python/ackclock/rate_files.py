@@ -34,7 +34,7 @@ _UNITS = {
 }
 """Columns of a table whose cells are numbers, and their unit."""
 
-_FILE = "a file; relative to the scenario file, with --set to the current folder"
+_FILE = "a file; relative to the file that names it, with --set to the current folder"
 _TABLE = "a time and a rate a line, ascending from 0 s: `0.5 s, 10 Mbps`, or numbers below " + (
     "`time_s` or `time_ms`, `rate_bps`, `rate_kbps` or `rate_mbps`"
 )

@@ -59,6 +59,13 @@ def five() -> Any:
     return api.replicate(SCENARIO, 5, workers=1)
 
 
+def closed():
+    """An executor that was closed."""
+    executor = other.sweep.LocalExecutor(1)
+    executor.close()
+    return executor
+
+
 def study() -> Any:
     return Study(SCENARIO, grid={RATES: ["1 Mbps", "2 Mbps"]})
 
@@ -75,6 +82,14 @@ def study() -> Any:
         (
             lambda _: api.Scenario.load(SCENARIO).set(None, 1),
             "`path` is None; needed is the path of a value, such as 'links.L1.rate'",
+        ),
+        (
+            lambda _: study().run(executor=other.sweep.DaskExecutor),
+            f"`executor` is the class `DaskExecutor`; needed is {EXECUTOR}",
+        ),
+        (
+            lambda _: study().run(executor=closed()),
+            "`executor` was closed before; needed is an open one",
         ),
         (lambda _: study().run(executor="x"), f"`executor` is 'x'; needed is {EXECUTOR}"),
         (

@@ -12,6 +12,7 @@ from plot_runs import Maker, link, model, tcp_flow
 
 from ackclock import plots
 from ackclock.cli.app import main
+from ackclock.cli.options import read_where
 from ackclock.errors import InputError
 from ackclock.plots import Options, PlotError, figure, figure_of_sweep
 from ackclock.plots.across import across
@@ -401,6 +402,31 @@ def test_tables_of_a_sweep(ackclock, folder):
         assert row["goodput_to_end_bytes_per_s"] == pytest.approx(expected)
     links = json.loads(ackclock("table", folder, "--what", "links", "--json")[1])["rows"]
     assert sum(row["drops"] for row in links) == sum(row["drops"] for row in runs)
+
+
+@pytest.mark.parametrize("asked", [("--columns",), ("--by", "queue", "--value"), ("--sort",)])
+def test_a_column_of_another_table_is_named_as_such(ackclock, folder, asked):
+    status, _, err = ackclock("table", folder, *asked, "completion_s")
+    assert (status, err) == (2, "error: 'completion_s' is a column of --what flows\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("8 KB, 16 KB", ["8 KB", "16 KB"]),
+        ('{"kind": "a", "p": [1, 2]},none', ['{"kind": "a", "p": [1, 2]}', "none"]),
+        ("'a,b',\"c,d\"", ["'a,b'", '"c,d"']),
+        ("it's,b", ["it's", "b"]),
+        ("a{,b", ["a{", "b"]),
+    ],
+)
+def test_values_are_separated_by_commas_outside_of_mappings(text, values):
+    assert read_where([f"x={text}"]) == {"x": values}
+
+
+def test_a_plot_reads_no_urls(ackclock, folder):
+    status, _, err = ackclock("plot", folder.as_uri())
+    assert status == 2 and "plots read folders, not URLs" in err
 
 
 def test_a_cross_table_of_a_sweep(ackclock, folder):

@@ -281,6 +281,18 @@ def test_addresses_that_are_none(address):
         DaskExecutor(address)
 
 
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:9", "inproc://x", "ucx://127.0.0.1:9"])
+def test_addresses_that_dask_cannot_use_here(address):
+    with pytest.raises(InputError, match=f"'{address}' cannot be used here: .*tcp://HOST:8786"):
+        DaskExecutor(address, timeout_s=0.5)
+
+
+@pytest.mark.parametrize("timeout_s", ["x", -1, None])
+def test_a_time_to_wait_is_a_number_above_0(timeout_s):
+    with pytest.raises(InputError, match=r"`timeout_s` is .*; needed is a number above 0"):
+        DaskExecutor("tcp://127.0.0.1:9", timeout_s=timeout_s)
+
+
 @pytest.mark.slow
 def test_dask_does_not_note_a_lost_connection_besides(caplog):
     noted = logging.getLogger("distributed.batched")

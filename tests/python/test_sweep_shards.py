@@ -69,6 +69,7 @@ def test_shards_of_different_studies_are_not_merged(sweep, tmp_path):
         ("b",): "--out",
         (): "name the folders of the shards",
         ("sweeps/none.shard-1-of-2",): "'sweeps/none.shard-1-of-2' does not exist",
+        ("parts.yaml",): "'parts.yaml' is not a folder",
         ("b", "--workers", "1"): "--workers has no meaning with merge",
     }.items():
         status, _, err = sweep("merge", *args)
@@ -108,11 +109,11 @@ def test_shards_have_each_run_once(of):
 
 
 def test_results_are_published_and_loaded_from_there(sweep, tmp_path, whole):
-    url = (tmp_path / "published").as_uri()
+    url = f"file://{tmp_path}/published ä"
     status, out, _ = sweep("parts.yaml", "--publish", url, "--workers", "1")
     assert status == 0
     assert f"{url}/results.parquet" in out
-    assert (tmp_path / "published/results.parquet").read_bytes() == whole
+    assert (tmp_path / "published ä/results.parquet").read_bytes() == whole
     found = load(url)
     assert found.table.equals(load("sweeps/tests/parts").table)
     assert (found.path, len(found.flows())) == (None, 30)

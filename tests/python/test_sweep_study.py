@@ -203,6 +203,7 @@ WRONG = {
     "grid: {w: {values: [1]}}": ("'path' is missing", 2, "such as"),
     "grid: {w: {path: seed, values: [1], step: 2}}": ("unknown key 'step'", 2, None),
     "grid: {seed: [1, 2]}": ("a column of every table", 2, "replications"),
+    'grid: {"": {path: seed, values: [1, 2]}}': ("an axis without a name", 2, "a column"),
     "grid: {drops: {a: {seed: 1}}}": ("a column of every table", 2, "another name"),
     "grid: {flows.F1.send: [1 KB, 1 KB]}": ("occurs here twice", 2, "replications"),
     "grid: {a: {x: 5}}": ("a mapping of paths", 2, "such as"),
@@ -246,6 +247,21 @@ def test_mistakes_in_the_grammar_are_told_with_their_line(study_file, text):
     assert found.line == line
     assert found.file.endswith("grid.yaml")
     assert hint is None or hint in found.hint
+
+
+@pytest.mark.parametrize("text", ["", "- a"])
+def test_what_is_no_mapping_is_answered_with_how_a_study_begins(study_file, text):
+    (found,) = problems(study_file, text, plan=False)
+    assert found.hint == "start with 'study: my-study'"
+
+
+def test_a_file_that_is_not_there_is_told_at_the_line_that_names_it(study_file):
+    cc = "flows.F1.tcp.cc: [{kind: python, file: no.py}]"
+    text = f"base: small.json\ngrid:\n  w: {{path: seed, values: [1, 2]}}\n  {cc}"
+    (found,) = problems(study_file, text)
+    assert (found.path, found.line) == ("flows.F1.tcp.cc.file", 4)
+    assert found.message == "there is no such file" and found.file.endswith("grid.yaml")
+    assert "relative to the file that names it" in found.hint
 
 
 def test_all_mistakes_are_told_at_once(study_file):

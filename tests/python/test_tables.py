@@ -404,7 +404,8 @@ def test_rows_can_be_sorted_by_a_column_that_is_not_shown(table, directory):
     [
         (["--columns", "goodput"], "did you mean 'goodput_bps'"),
         (["--rows", "flow"], "both --rows and --across"),
-        (["--value", "drops"], "need --by or --rows"),
+        (["--value", "timeouts"], "need --by or --rows"),
+        (["--by", "cc", "--value", "drops"], "a column of --what links and runs"),
         (["--by", "flow", "--rows", "flow"], "choose one"),
         (["--by", "flow", "--aggregate", "average"], "aggregate"),
         (["--where", "flow"], "NAME=VALUE"),

@@ -36,8 +36,30 @@ def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
     wanted: dict[str, list[str]] = {}
     for text in conditions or ():
         name, values = pair(text, "--where needs NAME=VALUE, as in 'queue=64 KiB'")
-        wanted.setdefault(name, []).extend(value.strip() for value in values.split(","))
+        wanted.setdefault(name, []).extend(value.strip() for value in _at_commas(values))
     return wanted
+
+
+def _at_commas(text: str) -> list[str]:
+    """Return the parts between commas; those within quotes, brackets and braces separate nothing.
+
+    Where one of these is never closed, it is a letter like others.
+    """
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and not depth:
+            parts.append("")
+            continue
+        parts[-1] += letter
+    return text.split(",") if depth or quote else parts
 
 
 def pair(text: str, needed: str) -> tuple[str, str]:

@@ -139,6 +139,11 @@ def _drawn(
     if any(map(is_sweep, places)):
         return plots.plot_sweep(_sweep(places, flows or links), chosen, fmt, out, options=options)
     for place in places:
+        if re.match(r"[a-z0-9]+:/", str(place)):  # as a path it has lost a slash
+            raise InputError(
+                f"plots read folders, not URLs ('{place}'): copy its results.parquet to a folder "
+                "and plot that, or run 'ackclock sweep STUDY --out FOLDER'"
+            )
         if str(place) in plots.names() and not place.exists():
             raise InputError(f"'{place}' is a plot, not a run directory; write --kind {place}")
     runs = [Results.load(directory) for directory in places]

@@ -90,6 +90,8 @@ def table(
     found = opened(
         sources, what, read_overrides(settings), seed, percentiles=percentiles, span=span
     )
+    wanted = [*named, *name_list(by), *name_list([rows or "", across or ""]), *read_where(where)]
+    _refuse_others(found.table, found.what, wanted)
     made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
@@ -103,7 +105,6 @@ def table(
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
-            _refuse_others(made, found.what, name_list(columns))
             made = made.select(name_list(columns))
         elif columns is None and by is None and rows is None and chosen in _FOR_PEOPLE:
             made = made.usual()
@@ -114,7 +115,8 @@ def _refuse_others(made: ResultTable, what: str, names: list[str]) -> None:
     """Refuse columns that this table does not have, and another of the same results has."""
     from ackclock.columns import TABLES
 
-    for name in (name for name in names if name not in made.names):
+    own = {column.name for column in TABLES.get(what, ())} | {*made.names}
+    for name in (name for name in names if name not in own):
         others = [o for o, all_ in TABLES.items() if o != what and name in {c.name for c in all_}]
         if others:
             _refuse(f"'{name}' is a column of --what {' and '.join(others)}")

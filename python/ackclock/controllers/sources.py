@@ -170,8 +170,8 @@ def _read(written: Any, folder: Path) -> str:
             raw = stream.read(_MOST_BYTES + 1)
     except ValueError as error:
         absent = isinstance(error.__cause__, FileNotFoundError)
-        hint = "relative to the scenario file, with --set to the current folder" if absent else None
-        raise ProgramError(str(error), hint=hint) from None
+        hint = "relative to the file that names it, with --set to the current folder"
+        raise ProgramError(str(error), hint=hint if absent else None) from None
     if len(raw) > _MOST_BYTES:
         raise ProgramError("larger than 1 MB: not a program")
     try:

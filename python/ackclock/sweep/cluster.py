@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, real_of
 from ackclock.sweep import worker
 from ackclock.sweep.executor import LocalExecutor, failure
 from ackclock.sweep.model import Batch, Receipt, Runs, parted
@@ -63,7 +63,7 @@ class DaskExecutor:
 
     Raises:
         ClusterError: nobody answers there, Dask is not installed here, or Ackclock not there.
-        InputError: this is not an address.
+        InputError: this is not an address, or not one that can be used here; or not a time.
     """
 
     # It takes some milliseconds to send a batch.
@@ -71,6 +71,7 @@ class DaskExecutor:
 
     def __init__(self, address: str, timeout_s: float = 10.0) -> None:
         _require_address(address)
+        timeout_s = real_of("timeout_s", timeout_s, 0)
         try:
             from distributed import Client
         except ImportError:
@@ -93,6 +94,13 @@ class DaskExecutor:
             self._client: Any = Client(address, timeout=timeout_s, set_as_default=False)
         except OSError:
             raise ClusterError(f"no Dask scheduler responds at {address}") from None
+        except (TypeError, ValueError, RuntimeError, ImportError) as error:
+            # So Dask answers where a transport is not installed or, as TLS, not configured.
+            raise InputError(
+                f"{address!r} cannot be used here: {_reason(error)}; an address that needs nothing "
+                "but Dask is tcp://HOST:8786"
+            ) from None
+        self.closed = False
         try:
             self._require_engine()
         except BaseException:
@@ -131,6 +139,7 @@ class DaskExecutor:
 
     def close(self) -> None:
         """Leave the cluster; its workers give up what they do for this program."""
+        self.closed = True
         self._client.close()
 
     def _require_engine(self) -> None:

@@ -83,7 +83,7 @@ class LocalExecutor:
         self._guard = threading.Lock()
         self._idle: list[_Process] = []
         self._all: list[_Process] = []
-        self._closed = False
+        self.closed = False
         # They take a moment to start, which passes while the work is prepared.
         self._idle += [self._start() for _ in range(workers)]
 
@@ -99,7 +99,7 @@ class LocalExecutor:
     def close(self) -> None:
         """Stop all processes at once."""
         with self._guard:
-            self._closed = True
+            self.closed = True
             processes = list(self._all)
         for process in processes:
             process.stop()
@@ -109,7 +109,7 @@ class LocalExecutor:
 
     def _start(self) -> _Process:
         with self._guard:
-            if self._closed:
+            if self.closed:
                 raise ExecutorClosedError
             process = _Process(self._inherit)
             self._all.append(process)
@@ -130,7 +130,7 @@ class LocalExecutor:
             if broken is None:
                 self._give_back(process)
                 continue
-            if self._closed:
+            if self.closed:
                 raise ExecutorClosedError
             process.stop()
             process.release()

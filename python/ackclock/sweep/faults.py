@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 from ackclock.document import Document, Path, apply
@@ -50,14 +51,12 @@ def explain(
         elif len(found) < _MOST:
             found[key] = _Found(problem, setting, [point])
 
+    trace = lru_cache(1)(partial(_Trace, study))
     for point, problem, setting in problems:
-        placed = _placed(study, problem, setting) if setting else problem
-        add(point, placed, setting)
-    traced: tuple[int, _Trace] | None = None
+        cause = setting or trace(point).setting(problem.path)
+        add(point, _placed(study, problem, cause) if cause else problem, cause)
     for point, entry in wrong:
-        if traced is None or traced[0] != point:
-            traced = (point, _Trace(study, point))
-        add(point, *traced[1].problem(entry))
+        add(point, *trace(point).problem(entry))
     reported = [_with_combination(study, one) for one in found.values()]
     return sorted(reported, key=lambda p: (p.file or "", p.line or 0, p.column or 0))
 
@@ -72,6 +71,14 @@ class _Trace:
         for setting in study.settings_of(point):
             places = apply(self.data, setting.path, setting.value)
             self.set += [(place, setting) for place in places]
+
+    def setting(self, shown: str) -> Setting | None:
+        """Return what set the value at a path as messages show it, if it is not the base's."""
+        describe = Document(self.data).describe
+        for place, setting in reversed(self.set):
+            if f"{shown}.".startswith(f"{describe(place)}."):
+                return setting
+        return None
 
     def problem(self, entry: dict[str, Any]) -> tuple[Problem, Setting | None]:
         path: Path = tuple(entry["path"])

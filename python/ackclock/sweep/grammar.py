@@ -283,6 +283,10 @@ class Grammar:
             message = f"'{name}' is a column of every table of results"
             self.problem(path, message, place, hint=hint)
             return False
+        if not name.strip():
+            hint = "it is a column of the table: NAME: {path: PATH, values: [...]}"
+            self.problem(path, "an axis without a name", place, hint=hint)
+            return False
         if name in self._names:
             message = f"a second axis '{name}'"
             hint = f"the first is {self._names[name]}"

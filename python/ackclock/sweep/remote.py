@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from ackclock.errors import InputError
 from ackclock.results import ResultsError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 20
 _LONGEST_REASON = 300
+_OF_URLS = "%/:?#[]@!$&'()*+,;=~"
+"""Letters that mean something in a URL, and what is quoted already."""
 
 
 def is_url(place: object) -> bool:
@@ -74,7 +77,8 @@ def require(url: str) -> tuple[FileSystem, str]:
     import pyarrow as pa
     import pyarrow.fs
 
-    file = _file(url)
+    # A blank or a letter such as ä has no place in a URL as it is.
+    file = quote(_file(url), safe=_OF_URLS)
     if file.startswith("s3://") and "pyarrow._s3fs" not in sys.modules:
         # The program has spared it (`ackclock.imports`); loaded so, it is also closed at exit.
         importlib.reload(pyarrow.fs)

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ackclock.errors import flag_of, function_of, refuse
+from ackclock.errors import InputError, flag_of, function_of, refuse
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
@@ -224,7 +224,9 @@ class _Session:
     ) -> None:
         self.plan = plan
         self.store = store
-        if executor is not None and not hasattr(executor, "capacity"):
+        if getattr(executor, "closed", False) is True:
+            raise InputError("`executor` was closed before; needed is an open one")
+        if isinstance(executor, type) or not (executor is None or hasattr(executor, "capacity")):
             refuse("executor", executor, "a `DaskExecutor`, or another `ackclock.sweep.Executor`")
         self._workers = processes(workers)
         self._force = flag_of("force", force)

@@ -64,7 +64,8 @@ def whole_of(folder: Path) -> Path:
         InputError: there is no such folder, or its name does not say.
     """
     if not folder.is_dir():
-        raise InputError(f"'{folder}' does not exist; simulate a shard with --shard I/N")
+        why = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"'{folder}' {why}; simulate a shard with --shard I/N")
     name = re.sub(_FOLDER.format("[0-9]+", "[0-9]+").replace(".", r"\.") + "$", "", folder.name)
     if name == folder.name:
         raise InputError(f"'{folder}' is not called as a shard is; say with --out where to merge")

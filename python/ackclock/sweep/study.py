@@ -127,7 +127,7 @@ class Study(Design):
             place = library.study(str(path)) or place
         if not place.is_file():
             raise InputError(f"no such file: '{place}'; a sweep needs a study file")
-        file = Document.read(place)
+        file = Document.read(place, begin="study: my-study")
         study.file = file
         root = file.tree()
         reader = Grammar(file.file, figures.RESERVED)
