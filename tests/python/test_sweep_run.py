@@ -68,6 +68,7 @@ def test_the_table_has_a_row_for_each_run_in_the_order_of_the_study(done):
     assert (len(results), results.runs, results.partial, results.failed) == (8, 8, False, 0)
 
 
+@pytest.mark.slow
 def test_what_a_program_holds_is_free_before_the_next_run(tmp_path):
     file = tmp_path / "hoard.py"
     file.write_text(HOARD)
