@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from ackclock.cli.figures import NONE, seconds
+from ackclock.cli.figures import NONE, number, seconds
 from ackclock.cli.terminal import table
 from ackclock.theory.prediction import queue_label
 
@@ -103,7 +103,7 @@ def _value(period: Period, figure: tuple[str, str], value: float, size: float = 
 
 
 def _span_of(low: float, high: float, size: float) -> str:
-    ends = f"{low / size:.4g}", f"{high / size:.4g}"
+    ends = number(low / size), number(high / size)
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from ackclock.results import Results
-from ackclock.theory.estimate import Averages, Estimate
+from ackclock.theory.estimate import Averages, Estimate, rounded
 from ackclock.theory.measured import Measures, Span
 
 _LEAST_SWINGS = 3
@@ -98,7 +98,7 @@ def averaged(averages: Averages, results: Results, measures: Measures) -> Compar
 
 
 def _too_short(least_s: float, lasted_s: float) -> str:
-    return f"its averages need {least_s:.3g} s, and the run has {lasted_s:.3g} s of them"
+    return f"its averages need {rounded(least_s)} s, and the run has {rounded(lasted_s)} s of them"
 
 
 def _whole_swings(losses_s: list[float], repeat_s: float, span: Span) -> tuple[Span, str | None]:

@@ -6,6 +6,11 @@ _MOST_NAMED = 4
 """Of more flows together only the first ones are named."""
 
 
+def rounded(value: float) -> str:
+    """Return a value with three significant digits, without an exponent."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
+
+
 class Estimate(NamedTuple):
     """An average over a long run, as a range.
 

@@ -120,17 +120,18 @@ def _predictable(
     for group in _sharing(network.flows):
         unknown = [index for index in group if laws[index] is None]
         names = listed([network.flows[index].id for index in group])
-        known, remark = averages_of(model, network, group) if unknown else (None, None)
-        averages += [known] if known else []
-        notes += [remark] if remark else []
-        if known or remark:
-            continue
         if unknown:
-            kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
-            notes.append(
-                f"{names}: no theory applies to {kinds} on this path (and to flows that share "
-                "queues with it); only the RTT of the empty network is given."
-            )
+            try:
+                known, remark = averages_of(model, network, group)
+            except TheoryError as error:
+                kinds = sorted({network.flows[index].params["kind"] for index in unknown})
+                notes.append(
+                    f"{names}: no theory applies to {', '.join(kinds)} on this path: {error}. Only "
+                    "the RTT of the empty network is given."
+                )
+            else:
+                averages += [known] if known else []
+                notes += [remark] if remark else []
             continue
         chosen = {index: law for index in group if (law := laws[index]) is not None}
         if reason := _not_liquid(model, network, chosen, assumptions):

@@ -23,7 +23,7 @@ minutes, are given as equal, and not judged. Where all measure the empty path at
 idles as with one flow: the least rate. With round trips above 200 ms nothing is judged.
 """
 
-from ackclock.theory.estimate import Estimate, Model, Outcome
+from ackclock.theory.estimate import Estimate, Model, Outcome, rounded
 from ackclock.theory.long_run.shared import Shared
 
 MODEL = Model(
@@ -122,12 +122,13 @@ def short_of(shared: Shared, queue: float, kept: float) -> str | None:
     link, flows = shared.station.link, len(shared.members)
     if shared.buffer is not None and shared.buffer < queue:
         return (
-            f"{link}: BBR would have up to {queue:.3g} packets in the queue, and the buffer holds "
-            f"{shared.buffer:.3g}: packets are lost, which no model here has; shown, not judged."
+            f"{link}: BBR would have up to {rounded(queue)} packets in the queue, and the buffer "
+            f"holds {rounded(shared.buffer)}: packets are lost, which no model here has; shown, "
+            "not judged."
         )
     if shared.path_packets < kept * flows:
         return (
-            f"{link}: the empty path holds {shared.path_packets:.3g} packets, which is little next "
-            f"to the {_KEPT} that each flow of BBR has in flight at least: shown, not judged."
+            f"{link}: the empty path holds {rounded(shared.path_packets)} packets, which is little "
+            f"next to the {_KEPT} that each flow of BBR has in flight at least: shown, not judged."
         )
     return None

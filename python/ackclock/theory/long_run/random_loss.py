@@ -25,7 +25,7 @@ DEVIATION: the timer T of PFTK is R + 200 ms, the least that Linux waits with a 
 
 import math
 
-from ackclock.theory.estimate import Estimate, Model, Outcome
+from ackclock.theory.estimate import Estimate, Model, Outcome, rounded
 from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
 
 MODEL = Model(
@@ -48,9 +48,9 @@ _LOSSES = 200
 """This many losses make an average."""
 
 
-def mathis(p: float) -> float:
-    """Mean window of Reno without timeouts, packets."""
-    return math.sqrt(1.5 / p)
+def mathis(p: float, growth: float = 1.0) -> float:
+    """Mean window of Reno without timeouts, packets; it grows by so many per round trip."""
+    return math.sqrt(1.5 * growth / p)
 
 
 def pftk(p: float, rtt_s: float, rto_s: float) -> float:
@@ -66,7 +66,7 @@ def cubic(p: float, rtt_s: float, c: float, left: float) -> float:
 
 def response(member: Member, p: float, rtt_s: float, independent: bool = False) -> float:
     """Mean window of a flow without timeouts, packets, with losses evenly spaced or independent."""
-    window = mathis(p) * (_INDEPENDENT_RENO if independent else 1)
+    window = mathis(p, member.growth) * (_INDEPENDENT_RENO if independent else 1)
     if member.kind == "cubic":
         own = cubic(p, rtt_s, float(member.cc["c"]), member.left)
         window = max(window, own * (_INDEPENDENT_CUBIC if independent else 1))
@@ -86,8 +86,8 @@ def outcome(shared: Shared) -> Outcome | None:
     if high > shared.path_packets:
         # The queue would fill and overflow: losses of its own come on top.
         remark = (
-            f"{member.id}: with losses of {p:.3g} alone its mean window would be {high:.3g} "
-            f"packets, more than the {shared.path_packets:.3g} that the path of "
+            f"{member.id}: with losses of {p:.3g} alone its mean window would be {rounded(high)} "
+            f"packets, more than the {rounded(shared.path_packets)} that the path of "
             f"{shared.station.link} holds: what limits it is "
         )
         if low * member.left < shared.path_packets:

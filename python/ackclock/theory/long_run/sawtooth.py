@@ -6,7 +6,8 @@ sections 4.2 and 4.3 (how CUBIC grows).
 With P packets that the empty path holds (rate times RTT) and a buffer of B, a window overflows at
 W = P + B, and falls to `left` W. It then grows to W again:
 
-    Reno    1 packet per round trip
+    Reno    1 packet per round trip; with an ACK for every second packet, each of which counts
+            once (RFC 5681), half of one
     CUBIC   W + C (t - K)^3 with K = cbrt((1 - left) W / C), but at least left W + a t / RTT
             with a = 3 (1 - left) / (1 + left), its Reno-friendly region
 
@@ -26,16 +27,18 @@ recovery takes another. One of less than ten is shown and not judged.
 The queue is a small difference of large windows where the buffer is small: it is as accurate as
 the window, in packets.
 
-DEVIATION: slow start, and the round trips of each recovery, are not in it. Nor are packets that are
-lost again during recovery, after which the window falls twice (a retransmission by a timer takes
-the place that the next new packet needed): a run in which that is common is not judged.
+DEVIATION: slow start is not in it. Nor are, of each cycle, the round trip after which the loss is
+noticed and that of the recovery, so that a cycle lasts longer than `Cycle.length_s`. Nor are
+packets that are lost again during recovery, after which the window falls twice (a retransmission
+by a timer takes the place that the next new packet needed): a run in which that is common is not
+judged.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.theory.estimate import Estimate, Model, Outcome
+from ackclock.theory.estimate import Estimate, Model, Outcome, rounded
 from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
 
 MODEL = Model(
@@ -61,7 +64,7 @@ class Cycle(NamedTuple):
     Attributes:
         high: Window at which the buffer overflows, packets.
         low: Window after the loss.
-        length_s: How long the cycle lasts.
+        length_s: How long the window grows.
         window: Mean window, packets.
         queue: Mean queue, packets.
         utilization: Share of the link that is used.
@@ -92,10 +95,12 @@ def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
     if member.kind == "cubic":
         middle = (1 + member.left) / 2 * high if converging else high
         steps = _cubic_steps(member, shared, low, high, middle)
-    else:  # a packet per round trip
+    else:
         step = (high - low) / _STEPS
         windows = [low + (number + 0.5) * step for number in range(_STEPS)]
-        steps = [(step * _rtt_s(member, shared, window), window) for window in windows]
+        steps = [
+            (step / member.growth * _rtt_s(member, shared, window), window) for window in windows
+        ]
     step_s, packets = np.array(steps).T
     length = float(step_s.sum())
     window, queue, sent = (
@@ -160,17 +165,18 @@ def outcome(shared: Shared) -> Outcome | None:
         between("window", [end.window for end in ends], 1.0),
         between("queue", [end.queue for end in ends], max(1.0, accuracy * cycle.window)),
     ]
-    path = shared.path_packets
+    path = rounded(shared.path_packets)
     idle = (
-        "the link never idles, since the empty path holds only"
-        if cycle.low >= path
-        else "the link idles after each loss, since the empty path holds"
+        f"the link never idles, since the empty path holds only {path}"
+        if cycle.low >= shared.path_packets
+        else f"the empty path holds {path}, so that the link idles {_share(1 - cycle.utilization)}"
     )
     remark = (
         f"{member.id}: {name} has no equilibrium, it swings. A window of about "
-        f"{cycle.high:.3g} packets overflows the buffer of {shared.station.link}, and a loss "
-        f"leaves {cycle.low:.3g}; {idle} {path:.3g}. "
-        f"A cycle takes {cycle.length_s:.3g} s."
+        f"{rounded(cycle.high)} packets overflows the buffer of {shared.station.link}, and a loss "
+        f"leaves {rounded(cycle.low)}; {idle}. "
+        f"The window grows for {rounded(cycle.length_s)} s; in each cycle, noticing the loss and "
+        "recovering from it take two to three round trips more, which the model leaves out."
     )
     if judged is None:
         remark += (
@@ -178,6 +184,12 @@ def outcome(shared: Shared) -> Outcome | None:
             "figures are shown, not judged."
         )
     return Outcome(estimates, 3 * cycle.length_s, remark, repeat_s=_LEAST_TRIPS * rtt_s)
+
+
+def _share(idle: float) -> str:
+    """How much of the time this is."""
+    share = f"{idle * 100:.1f}" if idle >= 0.001 else "less than 0.1"
+    return f"for {share} % of the time"
 
 
 def _outside(shared: Shared, trips: float) -> str | None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ackclock.theory import conditions
+from ackclock.theory.errors import TheoryError
+from ackclock.theory.estimate import rounded
 from ackclock.theory.network import FlowPath, Network, Station
 
 LOSS_BASED = ("cubic", "reno")
@@ -25,11 +27,13 @@ class Member(NamedTuple):
         id: Its name.
         cc: Congestion control, with parameters.
         rtt_s: Round-trip time of the empty path, seconds.
+        growth: Packets that a window of Reno grows per round trip.
     """
 
     id: str
     cc: Mapping[str, Any]
     rtt_s: float
+    growth: float = 1.0
 
     @property
     def kind(self) -> str:
@@ -93,8 +97,8 @@ class Shared(NamedTuple):
     def bursts_remark(self) -> str:
         """What is to say where it has not."""
         return (
-            f"the buffer of {self.station.link} holds {self.buffer or 0.0:.3g} packets, and one "
-            f"ACK of each flow can release {BURST}: packets are lost before the path is full"
+            f"the buffer of {self.station.link} holds {rounded(self.buffer or 0.0)} packets, and "
+            f"one ACK of each flow can release {BURST}: packets are lost before the path is full"
         )
 
     def names(self, *kinds: str) -> tuple[str, ...]:
@@ -102,42 +106,48 @@ class Shared(NamedTuple):
         return tuple(member.id for member in self.members if member.kind in kinds)
 
 
-def shared_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) -> Shared | None:
-    """Return what flows share; none unless all are bulk transfers over one bottleneck.
+def shared_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) -> Shared:
+    """Return what flows share.
 
-    They have the modern sender and no limit but the congestion window, packets of one size, and
-    one slowest queue that is full duplex.
+    Raises:
+        TheoryError: Not all are bulk transfers over one bottleneck, with a sender that the models
+            know, no limit but the congestion window, packets of one size, and one slowest queue
+            that is full duplex.
     """
     flows = [network.flows[index] for index in group]
     settings = [model["flows"][index].get("tcp") for index in group]
-    if any(tcp is None or not _free(tcp, flow) for tcp, flow in zip(settings, flows, strict=True)):
-        return None
+    for tcp, flow in zip(settings, flows, strict=True):
+        if reason := _unknown(tcp, flow, alone=len(flows) == 1):
+            raise TheoryError(reason)
     if len({(flow.data_bits, flow.segment_bits) for flow in flows}) > 1:
-        return None
+        raise TheoryError("the packets of these flows differ in size")
     stations = {_bottleneck(network, flow) for flow in flows}
     station = stations.pop()
     if stations or station is None:
-        return None
+        raise TheoryError("not all have one and the same slowest link, full duplex")
     data_bits = flows[0].data_bits
     buffer = None if station.limit_packets is None else float(station.limit_packets)
     if buffer is None and station.limit_bytes is not None:
         buffer = station.limit_bytes * 8 / data_bits
     rate = station.rate_bps / data_bits
-    if buffer is not None and any(
-        tcp["receive_window_bytes"] is not None
-        and tcp["receive_window_bytes"] * 8 < (rate * flow.empty_rtt_s + buffer) * flow.segment_bits
-        for tcp, flow in zip(settings, flows, strict=True)
-    ):
-        return None
-    if any(_acks_wait(network, flow, rate) for flow in flows):
-        return None
+    for tcp, flow in zip(settings, flows, strict=True):
+        offered = tcp["receive_window_bytes"]
+        held = (rate * flow.empty_rtt_s + (buffer or 0.0)) * flow.segment_bits
+        if buffer is not None and offered is not None and offered * 8 < held:
+            raise TheoryError(
+                f"the receive window of {flow.id} is smaller than what path and buffer hold"
+            )
+        if _acks_wait(network, flow, rate):
+            raise TheoryError(f"the way back of {flow.id} is too slow for one ACK per packet")
     loss = _loss(model, network, flows)
+    if loss and any(tcp["sender"] != "modern" for tcp in settings if tcp):
+        raise TheoryError(
+            "with random losses, averages are known of `sender: modern` alone: the recoveries of "
+            "the classic sender repair one packet per round trip, or wait for the timer"
+        )
     return Shared(
         station,
-        tuple(
-            Member(flow.id, tcp["cc"], flow.empty_rtt_s)
-            for tcp, flow in zip(settings, flows, strict=True)
-        ),
+        tuple(_member(tcp, flow) for tcp, flow in zip(settings, flows, strict=True)),
         rate,
         buffer,
         flows[0].segment_bits,
@@ -146,10 +156,37 @@ def shared_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) 
     )
 
 
-def _free(tcp: Mapping[str, Any], flow: FlowPath) -> bool:
-    """Whether nothing but its congestion window limits a flow."""
-    free = tcp["sender"] == "modern" and tcp["receive_buffer_bytes"] is None and not tcp["ecn"]
-    return free and flow.params["kind"] in KNOWN
+def _unknown(tcp: Mapping[str, Any] | None, flow: FlowPath, *, alone: bool) -> str | None:
+    """Return why the models do not know a flow, if so: its sender, or what else limits it."""
+    kind = flow.params["kind"]
+    if tcp is None or kind not in KNOWN:
+        return f"averages are known of {', '.join(KNOWN)}, not of {kind}"
+    if tcp["sender"] != "modern" and not _is_textbook(tcp, alone=alone):
+        return (
+            "averages are known of `sender: modern`, and of `sender: classic` with `cc: reno` and "
+            "`recovery: newreno` (alone before its bottleneck also with `recovery: reno`); "
+            f"{flow.id} is another one"
+        )
+    if tcp.get("receive_buffer_bytes") is not None:
+        return f"{flow.id} has a `receive_buffer`, which limits its window"
+    return f"{flow.id} has `ecn: true`" if tcp["ecn"] else None
+
+
+def _is_textbook(tcp: Mapping[str, Any], *, alone: bool) -> bool:
+    """Whether a sender continues from half of its window after a loss, as in RFC 5681.
+
+    A flow alone loses one packet of a window. Beside others it may lose several, and without the
+    partial ACKs of NewReno the second one waits for the timer.
+    """
+    if tcp["sender"] != "classic" or tcp["cc"]["kind"] != "reno":
+        return False
+    return tcp["recovery"]["kind"] in (("newreno", "reno") if alone else ("newreno",))
+
+
+def _member(tcp: Mapping[str, Any], flow: FlowPath) -> Member:
+    by_bytes = tcp["cc"].get("counting", "bytes") == "bytes"
+    growth = 1.0 if by_bytes else 1.0 / flow.ack_every
+    return Member(flow.id, tcp["cc"], flow.empty_rtt_s, growth)
 
 
 def _bottleneck(network: Network, flow: FlowPath) -> Station | None:

@@ -87,7 +87,7 @@ def independent(shared: Shared, queue: float) -> list[float]:
 def _growth(member: Member, time_s: float, rtt_s: float) -> tuple[float, bool]:
     """Packets that a window grows in a cycle, and whether that is CUBIC's own law."""
     if member.kind == "reno":
-        return time_s / rtt_s, False
+        return member.growth * time_s / rtt_s, False
     friendly = 3 * (1 - member.left) / (1 + member.left) * time_s / rtt_s
     own = float(member.cc["c"]) * time_s**3
     return max(own, friendly), own > friendly
