@@ -45,7 +45,7 @@ def test_handshake_agrees_on_options_and_the_data_end_with_a_fin(lossy, tmp_path
     packets = captured(lossy, tmp_path / "x.pcapng").packets
     assert [packet.flags for packet in packets[:3]] == [SYN, SYN | ACK, ACK]
     for packet in packets[:2]:
-        assert packet.tcp_options[2] == (1448).to_bytes(2)
+        assert packet.tcp_options[2] == (1460).to_bytes(2)
         assert {3, 4, 8} <= set(packet.tcp_options)
     assert all(8 in packet.tcp_options for packet in packets)
     (last,) = {p.seq + p.payload for p in packets if p.outbound and p.flags & FIN}

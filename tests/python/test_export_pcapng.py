@@ -115,6 +115,7 @@ def test_timestamps_are_shown_where_headers_have_room(tmp_path):
     results = simulated(flow("F", header="52 B", receiver="delayed"))
     packets = captured(results, tmp_path / "x.pcapng").packets
     assert {packet.payload for packet in packets} == {0, 1000}
+    assert packets[0].tcp_options[2] == (1012).to_bytes(2)  # RFC 9293 section 3.7.1
     assert {packet.original for packet in packets if packet.flags == ACK} == {52, 1052}
     rows = results.table("packets").to_pylist()
     sent = {r["packet_id"]: r["time_s"] for r in rows if r["event"] == "sent"}

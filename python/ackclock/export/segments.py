@@ -57,6 +57,7 @@ __all__ = ["HANDSHAKE", "Segments", "address", "most_bytes", "of_packets"]
 
 HANDSHAKE = 3
 """Made-up messages of a handshake of each flow; they are numbered after all packets."""
+_TIMESTAMP_BYTES = 12
 _UNLIMITED = 65535 << 14  # the largest window that TCP can announce
 # Ports at which Wireshark expects no other protocol.
 _SENDERS, _SENDER_PORTS = 50_000, 4_000
@@ -228,7 +229,8 @@ def _tcp(
         whole.ack[messages] = ack
         whole.window[messages] = min(window << scale, 65535) if flags & SYN_FLAG else window
     opening = np.concatenate([asks, answers])
-    whole.mss[opening] = tcp["segment_bytes"]
+    # The MSS counts no options (RFC 9293 section 3.7.1): those of a segment come off its data.
+    whole.mss[opening] = tcp["segment_bytes"] + (_TIMESTAMP_BYTES if has_timestamps(flow) else 0)
     whole.scale[opening] = scale
     permitted = tcp.get("sack", True) if is_modern(flow) else not counts_bytes(flow)
     whole.sack_permitted[opening] = permitted
