@@ -152,7 +152,10 @@ class Steps:
             yield begin
 
     def _window(self, time_s: float) -> float:
-        return self._last("cwnd", "cwnd_bytes", time_s, 0.0) / self._segment
+        """The window at a time; before the first one was recorded, that one."""
+        windows = self._tables["cwnd"]["cwnd_bytes"]
+        initial = windows[0].as_py() if len(windows) else 0.0
+        return self._last("cwnd", "cwnd_bytes", time_s, initial) / self._segment
 
     def _last(self, table: str, column: str, time_s: float, otherwise: Any) -> Any:
         """The value that a column has at a time."""
@@ -178,8 +181,11 @@ class Steps:
         reasons = [row["rule"] for row in self._rows("window_rules", begin_s, end_s)]
         if not reasons:  # only modern senders give them
             rows = self._rows("cwnd", begin_s, end_s)
-            states = Counter(str(row["state"]).replace("-", " ") for row in rows)
-            yield from (f"window: {_counted(state, count)}" for state, count in states.items())
+            states = [str(row["state"]).replace("-", " ") for row in rows]
+            if rows and rows[0]["time_s"] == self._times["cwnd"][0]:
+                states[0] = log.reason("initial", self._label)
+            for state, count in Counter(states).items():
+                yield f"window: {_counted(state, count)}"
             return
         for rule, count in Counter(reasons).items():
             yield f"window: {_counted(log.reason(rule, self._label), count)}"

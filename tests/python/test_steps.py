@@ -36,6 +36,17 @@ def test_slow_start_doubles_in_each_round_trip():
     assert rounds[6].lines == ["window: slow start (32 times)"]
 
 
+@pytest.mark.parametrize(("flow", "after"), [("reno", 11.0), ("rack", 10.0)])
+def test_the_initial_window_is_no_slow_start(flow, after):
+    """The first sample of a modern sender is that of its handshake."""
+    _, steps = steps_of("teach/lost-retransmission", flow)
+    first = steps.next("rtt", -1.0)
+    assert first.window == (10.0, after)
+    lines = [line for line in first.lines if "window:" in line]
+    assert lines == ["window: initial window", "window: slow start"][: len(lines)]
+    assert len(lines) == 1 + (after > 10)
+
+
 @pytest.mark.parametrize("kind", ["event", "ack", "rtt"])
 def test_steps_follow_one_another(tail_loss, kind):
     results, steps = tail_loss
