@@ -56,9 +56,9 @@ class _InMemory:
         if size <= self._limit:
             return []
         return [
-            f"up to about {hops:.1g} packet-hops with {_amount(size)} of records; they are kept in "
-            f"memory, and the run ends when they reach {_amount(self._limit)}. With run(..., "
-            f"directory=...) they go to the disk. {_LESS}"
+            f"up to about {_about(hops)} packet-hops with {_amount(size)} of records; they are "
+            f"kept in memory, and the run ends when they reach {_amount(self._limit)}. With "
+            f"run(..., directory=...) they go to the disk. {_LESS}"
         ]
 
     def pause_at(self) -> tuple[int, int]:
@@ -128,7 +128,9 @@ class _OnDisk:
         limit = self._scenario.head["record"]["limit_bytes"]
         packed = _PACKED * min(size, size if limit is None else limit)
         free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
-        estimate = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
+        estimate = (
+            f"up to about {_about(hops)} packet-hops; their records may take {_amount(packed)}"
+        )
         if size and packed > free:
             return [
                 f"{estimate}, and {_amount(max(0, free))} can be used on the disk; the run ends "
@@ -244,6 +246,10 @@ def end(keeper: Keeper, scenario: Scenario) -> tuple[_core.Output, dict[str, Any
     summary = json.loads(output.summary)
     summaries.put_rows(summary, lines)
     return output, summary
+
+
+def _about(count: float) -> str:
+    return f"{float(f'{count:.1g}'):,.0f}"
 
 
 def _amount(size: float) -> str:

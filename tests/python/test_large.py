@@ -240,6 +240,14 @@ def test_the_command_shows_percentiles_of_completion_times(tmp_path, monkeypatch
     assert shown == [words.seconds(time) for time in wanted]
 
 
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(999.4, "999"), (999.6, "1 k"), (999.4e3, "999 k"), (999.6e3, "1 M"), (5.164e6, "5.16 M")],
+)
+def test_a_large_count_has_the_prefix_of_what_it_is_rounded_to(count, text):
+    assert words.large(count) == text
+
+
 def test_a_run_that_was_done_wins_then_the_last():
     rows = [("a", "failed"), ("b", "done"), ("a", "done"), ("b", "failed"), ("c", "failed"),
             ("a", "failed"), ("c", "failed"), ("b", "done")]  # fmt: skip

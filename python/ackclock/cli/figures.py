@@ -7,7 +7,7 @@ from collections.abc import Sequence
 _RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
 _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _TIMES = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6))
-_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 NONE = "-"
 """What stands where there is no figure."""
@@ -61,7 +61,7 @@ def milliseconds(value: float | None) -> str:
 def large(count: float) -> str:
     """Return a large count with a prefix: `5.16 M`."""
     for factor, prefix in _COUNTS:
-        if count >= factor:
+        if count >= 0.9995 * factor:  # three digits of less are three digits
             return f"{count / factor:.3g} {prefix}"
     return f"{count:.0f}"
 

@@ -42,20 +42,21 @@ def print_fitting(
 
     Columns that are empty in all rows go first, then columns and figures as named in `without`.
     """
-    empty = {
+    empty = [
         column.name
         for place, column in enumerate(columns)
         if all(row[place] == figures.NONE for row in rows)
-    }
+    ]
     wanted = [name for name in without if name not in empty]
-    tries = [set[str](), *(empty | set(wanted[:count]) for count in range(len(wanted) + 1))]
+    tries = [list[str](), *(empty + wanted[:count] for count in range(len(wanted) + 1))]
     # Measured as if there were room: a terminal's width would cap the answer.
     room = console.options.update(width=_WIDE)
-    made = ((_made(columns, rows, left_out), left_out) for left_out in tries)
+    made = ((_made(columns, rows, set(left_out)), left_out) for left_out in tries)
     fits = (one for one in made if console.measure(one[0], options=room).maximum <= console.width)
-    shown, left_out = next(fits, None) or (_made(columns, rows, tries[-1]), tries[-1])
+    shown, left_out = next(fits, None) or (_made(columns, rows, set(tries[-1])), tries[-1])
     console.print(shown)
-    if named := [name for name in wanted if name in left_out]:
+    if left_out:
+        named = [f"{name} (empty)" if name in empty else name for name in left_out]
         console.print(f"[dim]Left out to fit the terminal: {', '.join(named)}.[/dim]")
 
 
