@@ -203,6 +203,21 @@ def test_titles_with_long_names_stay_on_the_page():
     assert right <= figure.bbox.x1
 
 
+def test_the_last_number_of_a_time_axis_stays_on_the_page():
+    scenario = {
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "10 ms"}],
+        "flows": [{"id": "F", "from": "A", "to": "B"}],
+        "stop": {"when": "time", "at_latest": "11 s"},
+        "record": "all",
+    }
+    figure = plots.figure(run(scenario), "sequence", options=Options(from_s=10.0, to_s=10.5))
+    FigureCanvasAgg(figure).draw()
+    labels = [label for axes in figure.axes for label in axes.get_xticklabels()]
+    assert labels[-1].get_text() == "10.50"
+    assert max(label.get_window_extent().x1 for label in labels) <= figure.bbox.x1
+
+
 def test_a_buffer_of_a_product_or_a_time_is_shown_as_one():
     scenario = {
         "hosts": ["A", "B"],

@@ -177,6 +177,7 @@ class Page:
             axes.tick_params(labelbottom=last)
             if last:
                 axes.set_xlabel(self.across, labelpad=2)
+                self._keep_on_page(axes)
         if panel.message:
             axes.set_yticks([])
             axes.grid(visible=False)
@@ -202,6 +203,14 @@ class Page:
             anchor = (left, 1 + 0.9 / panel.height_mm)
             columns = header.columns
             legends.draw(axes, header.entries, columns, _LEGEND, loc=loc, anchor=anchor)
+
+    def _keep_on_page(self, axes: Any) -> None:
+        """Put a number of the axis that would stick out at the right before its tick."""
+        low, high = axes.get_xlim()
+        for at, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+            beyond = text.width_mm(label.get_text(), label.get_fontsize()) / 2
+            if (high - at) / (high - low) * self.axes_width_mm + _RIGHT < beyond:
+                label.set_horizontalalignment("right")
 
 
 class Sheet(Page):
