@@ -9,6 +9,7 @@ import subprocess
 import jsonschema
 import numpy as np
 import pytest
+from small import document as small_document
 
 from ackclock import InputError, Scenario, measured, metrics, plots, run
 from ackclock.export import export, hosts
@@ -139,6 +140,13 @@ def test_qlog_is_what_the_drafts_ask(scenario, tmp_path, small_results, lossy):
             d["header"]["packet_number"]: d["frames"][0] for d in named["transport:packet_sent"]
         }
         assert sum(sizes[n]["length"] for n in acked) >= figures["bytes_delivered"]
+
+
+def test_qlog_of_a_scenario_without_a_title_says_what_made_it(tmp_path):
+    results = run(Scenario.from_dict({k: v for k, v in small_document().items() if k != "title"}))
+    (path,) = export(results, "qlog", tmp_path / "run.qlog")
+    head = json.loads(path.read_text(encoding="utf-8"))
+    assert head["description"].startswith("simulated by ackclock ")
 
 
 def shell_is_right(path):

@@ -33,12 +33,15 @@ _Event = tuple[float, int, str, dict[str, Any]]
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The traces of flows with a window, one event per line."""
     summary = results.summary
+    made = (
+        f"simulated by ackclock {summary['ackclock']}, seed {summary['seed']}, "
+        f"digest {summary['digest']}"
+    )
     head = {
         "qlog_version": VERSION,
         "qlog_format": "JSON",
         "title": summary["scenario"],
-        "description": f"{results.model.get('title') or ''}; simulated by ackclock "
-        f"{summary['ackclock']}, seed {summary['seed']}, digest {summary['digest']}",
+        "description": "; ".join(filter(None, [results.model.get("title"), made])),
     }
     yield (json.dumps(head, ensure_ascii=False)[:-1] + ', "traces": [').encode()
     for number, flow in enumerate(options.with_tcp(results.model)):
