@@ -97,7 +97,12 @@ def test_byte_order_mark_and_windows_lines_are_accepted(tmp_path, raw):
         ("a: - b\n", 1, 4, "'-'"),
         ("a: [,]\n", 1, 5, "a value was expected"),
         ("a:\tx\n", 1, 4, "tab"),
-        ("a: 1\nword\n", 3, 1, "without ':'"),
+        ("a: 1\nword\n", 2, 1, "without ':'"),
+        ("a:\n  - b: 1\n    c:10 M\n    d: 2\n", 3, 5, "a space is missing after the ':'"),
+        ("a:\n  - b:1\n\n    c: 2\n", 2, 5, "a space is missing after the ':'"),
+        ("a: 1\nb:[2]  # last\n", 2, 1, "a space is missing after the ':'"),
+        ("a: |\n  b:1\nc: d: 2\n", 3, 5, "no key can stand"),
+        ("a: http://x\n b: 1\n", 2, 3, "no key can stand"),
     ],
 )
 def test_yaml_complaints_name_the_place(text, line, column, message):

@@ -463,6 +463,16 @@ mod tests {
                 "flows.0.tcp.kind: unknown key `kind` | did you mean `preset`?",
             ),
             (
+                json!({"cc:reno": null}),
+                "flows.0.tcp.cc:reno: unknown key `cc:reno` | a space is missing after the colon: `cc: reno`",
+            ),
+            (
+                json!("cc:reno"),
+                "flows.0.tcp: unknown preset `cc:reno` | a space is missing after the colon: `cc: reno`",
+            ),
+            (json!({"cc": "Cubic"}), "flows.0.tcp.cc: unknown cc `Cubic` | did you mean `cubic`?"),
+            (json!("NewReno"), "flows.0.tcp: unknown preset `NewReno` | did you mean `newreno`?"),
+            (
                 json!({"cc": "tahoe"}),
                 "flows.0.tcp.cc: unknown cc `tahoe` | write `tcp: tahoe`, which sets sender, recovery and cc",
             ),

@@ -51,6 +51,21 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, _, candidate)| candidate)
 }
 
+/// The candidate that differs from `name` at most in case, and in hyphens and underscores.
+pub fn same<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let wanted = plain(name);
+    candidates.into_iter().find(|candidate| plain(candidate) == wanted)
+}
+
+/// `KEY: VALUE` for `KEY:VALUE`, which is not a mapping in YAML; none for other text.
+pub fn spaced(text: &str) -> Option<String> {
+    let (key, value) = text.split_once(':')?;
+    let is_key = key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let is_value = value.starts_with(|c: char| !c.is_whitespace() && c != ':');
+    (is_key && is_value && !value.starts_with("//")).then(|| format!("{key}: {value}"))
+}
+
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
@@ -76,5 +91,15 @@ mod tests {
         assert_eq!(nearest("R3", ["H3", "R1"]), Some("R1"));
         assert_eq!(nearest("x", ["id"]), None);
         assert_eq!(nearest("", ["id"]), None);
+    }
+
+    #[test]
+    fn case_is_no_difference_and_a_missing_space_is_put_in() {
+        assert_eq!(same("Per_Window", ["per-packet", "per-window"]), Some("per-window"));
+        assert_eq!(same("renos", ["reno"]), None);
+        assert_eq!(spaced("rate:10 Mbps").as_deref(), Some("rate: 10 Mbps"));
+        for text in ["rate: 10 Mbps", "rate:", ":x", "http://x", "a::B", "10:30", "a b:c"] {
+            assert_eq!(spaced(text), None, "{text}");
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Single values: reading, ranges, and what to say about wrong ones.
 
 use super::block::Setting;
+use super::meant::{unknown_word, usual_word};
 use super::problems::Fault;
 pub(super) use super::problems::brief;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
-use ackclock_units::spelling::nearest;
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -149,7 +149,7 @@ fn word(
     let all = names.clone();
     names.find(|name| name == text).ok_or_else(|| {
         let message = format!("`{}` is not a value of `{}`", brief(text), param.name);
-        Fault { message, ..unknown_word(param.name, text, all) }
+        Fault { message, ..unknown_word(param.name, text, all, None) }
     })
 }
 
@@ -188,52 +188,6 @@ fn sampling(param: &Param, choices: &'static [Choice], value: &Value) -> Result<
         }
         time => Ok(format!("{}every {time}", if extremes { "min-max " } else { "" })),
     }
-}
-
-/// A word that is not known.
-pub(super) fn unknown_word(
-    what: &str,
-    text: &str,
-    known: impl Iterator<Item = &'static str>,
-) -> Fault {
-    let known: Vec<&str> = known.collect();
-    let hint = usual_word(text, &known)
-        .or_else(|| nearest(text, known.iter().copied()))
-        .map(|name| format!("did you mean `{name}`?"))
-        .or_else(|| value_alone(text, &known))
-        .or_else(|| program_alone(text, &known));
-    Fault::new(format!("unknown {what} `{}`", brief(text)))
-        .allowed(known.join(", "))
-        .maybe_hint(hint)
-}
-
-/// For a file where a model belongs: the model with it.
-fn program_alone(text: &str, known: &[&str]) -> Option<String> {
-    let is_program = text.ends_with(".py") && known.contains(&"python");
-    is_program.then(|| format!("write `{{kind: python, file: {}}}`", brief(text)))
-}
-
-/// The word that is known here for one of other programs, or of other places in a scenario.
-pub(super) fn usual_word(text: &str, known: &[&'static str]) -> Option<&'static str> {
-    const OTHERS: &[(&str, &[&str])] = &[
-        ("burst", &["gilbert-elliott"]),
-        ("fifo", &["droptail"]),
-        ("false", &["none", "off"]),
-        ("never", &["none", "off"]),
-        ("no", &["none", "off"]),
-        ("none", &["off"]),
-        ("off", &["none"]),
-        ("on", &["all", "changes"]),
-        ("pfifo", &["droptail"]),
-        ("random", &["bernoulli"]),
-        ("tail-drop", &["droptail"]),
-        ("taildrop", &["droptail"]),
-        ("true", &["all", "changes"]),
-        ("yes", &["all", "changes"]),
-    ];
-    let word = text.trim().to_ascii_lowercase();
-    let (_, meant) = OTHERS.iter().find(|(other, _)| *other == word)?;
-    known.iter().copied().find(|name| meant.contains(name))
 }
 
 /// For a quantity where a model belongs: the model with it.

@@ -1,7 +1,7 @@
 //! Walks a document along the tables: finds each value in the first layer that has it, and reads it.
 
 use super::block::{Block, Setting};
-use super::meant::{did_you_mean, similar, synonym};
+use super::meant::{did_you_mean, similar, space_missing, synonym, unknown_word, usual_word};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
 use crate::preset::{self, Preset};
@@ -303,7 +303,7 @@ impl Resolver {
             let starts = key.starts_with(|c: char| c.is_ascii_digit()) && value.is_null();
             starts.then(|| "decimals follow a point, not a comma: `10.5 ms`".to_owned())
         };
-        let hint = comma().or(hint);
+        let hint = comma().or_else(|| space_missing(key)).or(hint);
         let fault = Fault::new(format!("unknown key `{}`", scalar::brief(key)))
             .allowed(if names.is_empty() { "no keys".to_owned() } else { names.join(", ") })
             .maybe_hint(hint);
@@ -422,9 +422,8 @@ impl Resolver {
                 let message = format!("`{word}` is not in the engine for browsers");
                 return Fault::new(message).hint("Ackclock on your machine has it");
             }
-            let fault = scalar::unknown_word(param.name, word, here().map(|entry| entry.name));
-            let meant = if param.name == "cc" { preset::hint(word) } else { None };
-            Fault { hint: meant.or(fault.hint.clone()), ..fault }
+            let preset = if param.name == "cc" { preset::hint(word) } else { None };
+            unknown_word(param.name, word, here().map(|entry| entry.name), preset)
         };
         let path = layer.path.key(param.name);
         match value {
@@ -483,8 +482,8 @@ impl Resolver {
             other => {
                 let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
                 let text = other.to_string();
-                let hint = scalar::usual_word(&text, &names)
-                    .map(|name| format!("did you mean `{name}`?"))
+                let hint = usual_word(&text, &names)
+                    .map(did_you_mean)
                     .or_else(|| scalar::value_alone(&text, &names));
                 let fault =
                     scalar::wrong_type(param, other).allowed(names.join(", ")).maybe_hint(hint);
@@ -522,10 +521,9 @@ impl Resolver {
 }
 
 fn unknown_preset(word: &str) -> Fault {
-    let fault = scalar::unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name));
     let is_cc = ackclock_tcp::cc::ENTRIES.iter().any(|entry| entry.name == word);
     let cc = is_cc.then(|| format!("did you mean `{{cc: {word}}}`?"));
-    Fault { hint: preset::hint(word).or(cc).or(fault.hint.clone()), ..fault }
+    unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name), preset::hint(word).or(cc))
 }
 
 /// Whether a rule stands where a time or a rate could stand.

@@ -23,7 +23,7 @@ pub(super) fn unprintable(text: &str) -> Result<(), Problem> {
 /// The alias that is here.
 pub(super) fn alias_at(text: &str, place: Place) -> String {
     let ends = |c: char| c.is_whitespace() || ",[]{}".contains(c);
-    rest_of_line(text, place).chars().take_while(|c| !ends(*c)).take(40).collect()
+    split_line(text, place).1.chars().take_while(|c| !ends(*c)).take(40).collect()
 }
 
 /// What the parser could not read.
@@ -31,7 +31,7 @@ pub(super) fn explain(error: &ScanError, text: &str) -> Problem {
     let place = place_of(error.marker());
     let said = error.info();
     let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    let next = rest_of_line(text, place).chars().next();
+    let next = split_line(text, place).1.chars().next();
     if has(&["recursion limit"]) {
         return Problem::too_deep(place);
     }
@@ -48,9 +48,22 @@ pub(super) fn explain(error: &ScanError, text: &str) -> Problem {
     if has(&["valid YAML whitespace"]) {
         return Problem::new("a tab cannot stand after ':'", place).hint("write a space");
     }
-    if has(&["mapping values are not allowed"]) {
+    let no_key = has(&["simple key expect"]);
+    let misplaced = has(&["mapping values are not allowed"]);
+    // That a line has no key is noticed on the next one: at its first ':', or at its start.
+    let before = last_text_before(text, place.line).filter(|_| no_key || misplaced);
+    let slip = before.filter(|_| !split_line(text, place).0.contains(": "));
+    if let Some((place, entry)) = slip.and_then(|(place, line)| Some((place, spaced(line)?))) {
+        return Problem::new("a space is missing after the ':'", place)
+            .hint(format!("write `{entry}`"));
+    }
+    if misplaced {
         return Problem::new("a ':' where no key can stand", place)
             .hint("is the line indented too far? Text that contains \": \" needs quotes");
+    }
+    if no_key {
+        return Problem::new("a line without ':' or '-'", before.map_or(place, |(place, _)| place))
+            .hint("an entry is written KEY: VALUE, or - VALUE in a list");
     }
     if has(&["misplaced bracket"]) || has(&["node content"]) && matches!(next, Some(']' | '}')) {
         return Problem::new("a closing bracket that was not opened", place);
@@ -74,9 +87,6 @@ pub(super) fn explain(error: &ScanError, text: &str) -> Problem {
             "a line of a quoted text is not indented",
             "indent it deeper than the line that opens the quotes",
         ),
-        _ if has(&["simple key expect"]) => {
-            ("a line without ':' or '-'", "an entry is written KEY: VALUE, or - VALUE in a list")
-        }
         _ if has(&["expected key", "expected '-'", "indentation"]) => (
             "the indentation does not fit the lines before",
             "entries of one mapping or list start in the same column",
@@ -100,9 +110,31 @@ pub(super) fn explain(error: &ScanError, text: &str) -> Problem {
     Problem::new(message, place).hint(hint)
 }
 
-fn rest_of_line(text: &str, place: Place) -> &str {
+/// A line before a place, and from there on.
+fn split_line(text: &str, place: Place) -> (&str, &str) {
     let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
-    line.char_indices().nth(place.column as usize - 1).map_or("", |(at, _)| &line[at..])
+    let at = line.char_indices().nth(place.column as usize - 1).map_or(line.len(), |(at, _)| at);
+    line.split_at(at)
+}
+
+/// The last line before this one with text that is no comment: where its text begins, and the text.
+fn last_text_before(text: &str, line: u32) -> Option<(Place, &str)> {
+    text.lines().zip(1..line).map(entry_of).filter(|(_, text)| !text.is_empty()).last()
+}
+
+/// Where the entry of a line begins, and its text; a comment has none.
+fn entry_of((whole, line): (&str, u32)) -> (Place, &str) {
+    let text = whole.trim_start().trim_start_matches("- ").trim_start();
+    let column = whole[..whole.len() - text.len()].chars().count() as u32 + 1;
+    (Place { line, column }, if text.starts_with('#') { "" } else { text })
+}
+
+/// `KEY: VALUE` for a line that begins with `KEY:VALUE`.
+fn spaced(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(':')?;
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_.*-".contains(c));
+    let is_value = value.starts_with(|c: char| !c.is_whitespace() && c != ':' && c != '/');
+    (is_key && is_value).then(|| format!("{key}: {}", value.trim_end()))
 }
 
 /// The first line, from this one on, whose indentation holds a tab.
