@@ -1,6 +1,7 @@
 """Other people's formats: qlog, scripts for real hosts, measurements beside a run."""
 
 import ast
+import heapq
 import json
 import re
 import shutil
@@ -220,6 +221,78 @@ def test_routes_lead_from_each_source_to_its_target():
             node = owner[ways[network + ".0/24"]]
         assert owner[stream.address] == stream.target
         assert network in near[node]
+
+
+WIRE = {"rate": "8 Mbps", "delay": "1 ms"}
+FABRIC = {
+    "topology": {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 1}
+    | {"access": WIRE, "uplink": WIRE},
+    "flows": [
+        {"id": "F", "from": "H1", "to": "H2", "path": ["leaf1", "spine2", "leaf2"]},
+        {"id": "G", "from": "H1", "to": "H2"},
+    ],
+    "stop": {"when": "time", "at_latest": "5 s"},
+}
+
+
+def way(plan, stream):
+    """The nodes that packets of a flow cross by the routes of a plan."""
+    owner = {w.address(s): w.sides[s].node for w in plan.wires for s in (0, 1)}
+    node, nodes = stream.source, []
+    while network := plan.routes.get(node):
+        node = owner[network[stream.address.rpartition(".")[0] + ".0/24"]]
+        nodes.append(node)
+        if node == "leaf2":
+            return nodes
+    raise AssertionError(nodes)
+
+
+def test_explicit_paths_become_routes_by_destination():
+    """`G` and all ACKs go over the first spine, `F` over the second: both cannot be had."""
+    scenario = Scenario.from_dict(FABRIC)
+    alone = hosts.plan(scenario.model, ["F"])
+    assert way(alone, alone.streams[0]) == ["leaf1", "spine2", "leaf2"]
+    assert not alone.unsaid
+    both = hosts.plan(scenario.model)
+    assert both.unsaid == [
+        "flow G: its data leave leaf1 over link uplink1; here routes are by destination, and lead "
+        "another way"
+    ]
+    other = {"id": "F", "from": "H1", "to": "H2", "ack_path": ["leaf2", "spine2", "leaf1"]}
+    backward = Scenario.from_dict({**FABRIC, "flows": [other]})
+    plan = hosts.plan(backward.model)
+    assert plan.routes["leaf2"] == {"10.0.0.0/24": "10.0.5.2"}
+    assert plan.routes["leaf1"] == {"10.0.1.0/24": "10.0.2.2"}
+    hashed = hosts.plan(Scenario.from_dict({**FABRIC, "routing": "ecmp", "seed": 3}).model)
+    assert all(" leave " in line for line in hashed.unsaid)
+
+
+def test_limits_of_scripts_are_those_of_the_engine():
+    """The longest round trip over a direction counts, that of a path given explicitly, too."""
+    delays = [f"{ms} ms" for ms in (1, 9, 1, 9)]
+    uplink = {**WIRE, "delay": delays, "queue": {"limit": "1 BDP"}}
+    topology = {**FABRIC["topology"], "access": {**WIRE, "delay": "0 ms"}, "uplink": uplink}
+    scenario = Scenario.from_dict({**FABRIC, "topology": topology})
+    plan = hosts.plan(scenario.model, [])
+    limits = [[side.queue["limit_bytes"] for side in wire.sides] for wire in plan.wires[2:]]
+    # Data of `F` go over the second and fourth, those of `G` and all ACKs over the others.
+    assert limits == [[4_000, 20_000], [20_000, 0], [20_000, 4_000], [0, 20_000]]
+
+
+def test_a_plan_of_many_flows_takes_a_search_per_destination(monkeypatch):
+    """Of 400 flows; searches that visit all hosts took minutes for thousands."""
+    searches = []
+    pop = heapq.heappop
+    monkeypatch.setattr(heapq, "heappop", lambda heap: searches.append(1) or pop(heap))
+    document = {
+        "topology": {"kind": "dumbbell", "leaves": 400, "access": WIRE, "bottleneck": WIRE},
+        "flows": [{"id": "F", "count": 400, "from": "S*", "to": "D*"}],
+        "stop": {"when": "time", "at_latest": "1 s"},
+    }
+    plan = hosts.plan(Scenario.from_dict(document).model)
+    assert len(plan.streams) == 400
+    # Each of 800 hosts is looked for once, over two routers.
+    assert len(searches) <= 800 * 4
 
 
 SAMPLES = """\

@@ -6,11 +6,11 @@ Formats that write scripts for Linux hosts print this plan in their own words.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ackclock.theory.routes import Graph
+from ackclock.theory.routes import Graph, Path
 
 LINUX_CC = (
     "reno", "cubic", "bbr", "dctcp", "vegas", "bic", "highspeed", "htcp", "hybla", "illinois",
@@ -95,7 +95,7 @@ class Plan:
         hosts: Names of hosts.
         routers: Names of routers.
         wires: Links.
-        routes: Of each node the next hops: network of the link, address of the neighbour.
+        routes: Of each node the next hops: address of the neighbour, by network of a link.
         streams: Flows.
         unsaid: What the script does not repeat, a line each.
     """
@@ -106,7 +106,7 @@ class Plan:
     wires: list[Wire]
     streams: list[Stream]
     end_s: float
-    routes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    routes: dict[str, dict[str, str]] = field(default_factory=dict)
     unsaid: list[str] = field(default_factory=list)
 
 
@@ -119,22 +119,24 @@ def plan(model: Mapping[str, Any], flows: list[str] | None = None) -> Plan:
     if end is None:
         made.unsaid.append("the scenario has no end: flows without an amount of data stop at 60 s")
     graph = Graph(model)
-    trips = _round_trips(model, graph)
+    paths = {flow["id"]: (graph.data_path(flow), graph.ack_path(flow)) for flow in model["flows"]}
+    trips = _round_trips(model, paths.values())
     for number, link in enumerate(model["links"]):
+        half = link["duplex"] == "half"
         sides = tuple(
-            _side(link, place, way, trips.get(number, 0), made.unsaid)
+            _side(link, place, way, trips.get((number, 0 if half else place), 0), made.unsaid)
             for place, way in enumerate(("forward", "backward"))
         )
         made.wires.append(Wire(link["id"], number, (sides[0], sides[1])))
-        if link["duplex"] == "half":
+        if half:
             made.unsaid.append(f"link {link['id']}: half duplex; here each direction has the rate")
         if link.get("changes"):
             made.unsaid.append(f"link {link['id']}: its changes over time")
-    _route(model, graph, made)
-    if model["routing"]["kind"] != "shortest-path":
-        made.unsaid.append(f"routing {model['routing']['kind']}: routes here are static")
+    if model["routing"]["kind"] == "distance-vector":
+        made.unsaid.append("routing distance-vector: routes here are static")
     for place, flow in enumerate(wanted):
-        made.streams.append(_stream(flow, place, made, graph))
+        _route(flow, paths[flow["id"]], made)
+        made.streams.append(_stream(flow, place, made, paths[flow["id"]][0]))
     return made
 
 
@@ -168,40 +170,50 @@ def _side(link: Mapping[str, Any], place: int, way: str, trip_ns: int, unsaid: l
     )
 
 
-def _round_trips(model: Mapping[str, Any], graph: Graph) -> dict[int, int]:
-    """Of each link the longest round trip of the flows over it on the empty network, ns."""
-    found: dict[int, int] = {}
-    for flow in model["flows"]:
-        ways = [graph.path(flow["from"], flow["to"]), graph.path(flow["to"], flow["from"])]
-        trip = 0
-        for index, back in (hop for way in ways for hop in way):
-            link = model["links"][index]
-            side = "backward" if back and link["duplex"] != "half" else "forward"
-            trip += link[side]["delay_ns"]
-        for index, _ in ways[0]:
-            found[index] = max(found.get(index, 0), trip)
+def _round_trips(
+    model: Mapping[str, Any], paths: Iterable[tuple[Path, Path]]
+) -> dict[tuple[int, int], int]:
+    """Of each link and direction the longest round trip of the flows over it, ns.
+
+    Propagation alone, as the engine counts it. A half-duplex link has one direction.
+    """
+    links, found = model["links"], dict[tuple[int, int], int]()
+    half = [link["duplex"] == "half" for link in links]
+    for ways in paths:
+        crossed = [(index, 0 if half[index] else back) for way in ways for index, back in way]
+        trip = sum(links[i]["backward" if back else "forward"]["delay_ns"] for i, back in crossed)
+        for place in crossed:
+            found[place] = max(found.get(place, 0), trip)
     return found
 
 
-def _route(model: Mapping[str, Any], graph: Graph, made: Plan) -> None:
-    """Static routes to the networks at the ends of flows, along the paths of the scenario."""
-    seen: set[tuple[str, str]] = set()
-    for flow in model["flows"]:
-        for source, target in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
-            path = graph.path(source, target)
-            last = made.wires[path[-1][0]]
-            network = last.address(0).rpartition(".")[0] + ".0/24"
-            node = source
-            for index, back in path[:-1]:
-                wire = made.wires[index]
-                if (node, network) not in seen:
-                    seen.add((node, network))
-                    made.routes.setdefault(node, []).append((network, wire.address(1 - back)))
-                node = wire.sides[1 - back].node
+def _route(flow: Mapping[str, Any], ways: tuple[Path, Path], made: Plan) -> None:
+    """Static routes along the ways of a flow, to the networks where its data and its ACKs go.
+
+    Its ACKs go to the address that its data come from, whichever link they arrive by.
+    """
+    there, back = ways
+    for what, path, goal in (("data", there, there[-1][0]), ("ACKs", back, there[0][0])):
+        ends = [side.node for side in made.wires[goal].sides]
+        network = made.wires[goal].address(0).rpartition(".")[0] + ".0/24"
+        for index, way in path:
+            wire = made.wires[index]
+            node, gateway = wire.sides[way].node, wire.address(1 - way)
+            if node in ends:  # which needs no route, and can have no other
+                said = index == goal
+            else:
+                said = made.routes.setdefault(node, {}).setdefault(network, gateway) == gateway
+            if not said:
+                if what == "data" or flow["tcp"]:
+                    made.unsaid.append(
+                        f"flow {flow['id']}: its {what} leave {node} over link {wire.name}; here "
+                        "routes are by destination, and lead another way"
+                    )
+                break
 
 
-def _stream(flow: Mapping[str, Any], place: int, made: Plan, graph: Graph) -> Stream:
-    index, back = graph.path(flow["from"], flow["to"])[-1]
+def _stream(flow: Mapping[str, Any], place: int, made: Plan, path: Path) -> Stream:
+    index, back = path[-1]
     name, tcp, udp = flow["id"], flow["tcp"], flow["udp"]
     source = (tcp or udp)["source"]
     cc = None

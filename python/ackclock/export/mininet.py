@@ -39,7 +39,7 @@ def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
         (one.name, names[one.source], names[one.target], one.port, one.start_s, hosts.client(one))
         for one in plan.streams
     ]
-    routes = [(names[node], *way) for node, ways in plan.routes.items() for way in ways]
+    routes = [(names[node], *way) for node, ways in plan.routes.items() for way in ways.items()]
     parts = {
         "name": plan.name.replace('"', "'").replace("\\", "/"),
         "unsaid": "".join(f"\n\nNOT REPEATED: {line}" for line in dict.fromkeys(plan.unsaid)),

@@ -40,7 +40,7 @@ def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
         "routes": (
             f'ip -n "$p"{names[node]} route add {network} via {gateway}'
             for node, ways in plan.routes.items()
-            for network, gateway in ways
+            for network, gateway in ways.items()
         ),
         "servers": (_server(stream, names) for stream in plan.streams),
         "clients": (line for stream in plan.streams for line in _client(stream, names)),

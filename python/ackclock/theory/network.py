@@ -141,7 +141,10 @@ class Network:
             return
         trips = [0] * len(self.stations)
         for flow, said in zip(self.flows, self._model["flows"], strict=True):
-            crossed = [*flow.data_visits, *(self._number[hop] for hop in self._way_back(said))]
+            crossed = [
+                *flow.data_visits,
+                *(self._number[hop] for hop in self._graph.ack_path(said)),
+            ]
             trip_ns = sum(self.stations[place].delay_ns for place in crossed)
             for place in crossed:
                 trips[place] = max(trips[place], trip_ns)
@@ -198,13 +201,11 @@ class Network:
             segment = data = largest_write(udp["source"]) * 8
             ack, initial, ack_every = 0, 0.0, 1
 
-        if "data_path" in flow:
-            way_out, others = _given(flow["data_path"]), []
-        elif self._model["routing"]["kind"] == "shortest-path":
-            way_out, others = self._graph.path(flow["from"], flow["to"]), []
-        else:
+        if self._model["routing"]["kind"] == "distance-vector":
             way_out, *others = self._graph.least_delay_paths(flow["from"], flow["to"])
-        way_back = self._way_back(flow) if tcp else ()
+        else:
+            way_out, others = self._graph.data_path(flow), []
+        way_back = self._graph.ack_path(flow) if tcp else ()
         data_visits = tuple(self._number[hop] for hop in way_out)
         ack_visits = tuple(self._number[hop] for hop in way_back)
         empty_ack = sum((self.stations[s].transit_s(ack) for s in ack_visits), Fraction(0))
@@ -232,11 +233,6 @@ class Network:
             equivalent=all(self._alike(way_out, path) for path in others),
         )
 
-    def _way_back(self, flow: Mapping[str, Any]) -> Path:
-        if "ack_path" in flow:
-            return _given(flow["ack_path"])
-        return self._graph.path(flow["to"], flow["from"])
-
     def queues_along(self, source: str, path: Sequence[str]) -> list[tuple[str, str]]:
         """Link and direction of each queue on a path from a host, given by its links."""
         links = {link["id"]: link for link in self._model["links"]}
@@ -257,10 +253,6 @@ class Network:
             return [(s.direction, s.rate_bps, s.delay_ns) for s in stations]
 
         return traits(path) == traits(other)
-
-
-def _given(steps: Sequence[Sequence[int]]) -> Path:
-    return tuple((link, way) for link, way in steps)
 
 
 def _station(link: Mapping[str, Any], way: int) -> Station:
