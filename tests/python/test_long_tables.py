@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ackclock import InputError, Results, Scenario, metrics, plots, run
+from ackclock import InputError, Results, Scenario, metrics, plots, report, run
 from ackclock.metrics import condense, series
 from ackclock.metrics.goodput import arrival_counts, first_arrivals
 from ackclock.metrics.steps import step_mean
@@ -198,3 +198,24 @@ def test_sampled_tables_are_a_part_of_all_and_say_so(rows, folder, tmp_path):
     figure = plots.figure(sampled, "link-queue")
     words = " ".join(text.get_text() for text in figure.findobj(lambda a: hasattr(a, "get_text")))
     assert f"not all rows are recorded: cwnd, rtt, queue {rows}" in words
+
+
+def test_a_long_table_is_read_once_for_all_that_a_report_shows(folder, tmp_path, monkeypatch):
+    """Not once more for each link or flow, nor with an own step for each in each piece."""
+    monkeypatch.setattr(series, "LONG", 1000)
+    read, steps, pieces = [], [], Results.pieces
+
+    def counted(self, name, columns=None):
+        read.append((name, *(columns or ())))
+        for piece in pieces(self, name, columns):
+            steps.append(name)
+            yield piece
+
+    thin = condense._thin
+    thinned = []
+    monkeypatch.setattr(condense, "_thin", lambda *a, **k: thinned.append(1) or thin(*a, **k))
+    monkeypatch.setattr(Results, "pieces", counted)
+    report.write(Results.load(folder), tmp_path / "report.html", links=["bottleneck"])
+    rates = [one for one in read if "bytes" in one and "link" in one]
+    assert [one[0] for one in rates] == ["transmissions"]
+    assert 0 < len(thinned) <= len(steps)

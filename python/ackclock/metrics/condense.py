@@ -8,6 +8,7 @@ extremes within their bin.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -105,92 +106,112 @@ def condense(
         Times in seconds and values of each subject that has rows.
     """
     places = bins(span, subjects, _OF_SAMPLES if samples else _OF_LEVEL)
-    found: dict[Key, list[Series]] = {}
+    numbers: dict[Key, int] = {}
     before: dict[Key, tuple[float, float]] = {}
-    for piece, groups in by_names(pieces, subject):
-        time_s = piece["time_s"].to_numpy()
-        values = np.asarray(piece[value].to_numpy(), np.float64)
-        for key, rows in groups:
-            times, own = time_s[rows], values[rows]
-            first, last = np.searchsorted(times, span[0]), np.searchsorted(times, span[1], "right")
-            if first:
-                before[key] = (times[first - 1], own[first - 1])
-            if last > first:
-                part = _thin(times[first:last], own[first:last], places, samples=samples)
-                found.setdefault(key, []).append(part)
-    answer: dict[Key, Series] = {}
-    for key in found.keys() | before.keys():
-        parts = found.get(key, [])
-        if key in before:
-            parts = [(np.array([before[key][0]]), np.array([before[key][1]])), *parts]
-        times, values = zip(*parts, strict=True)
-        answer[key] = np.concatenate(times), np.concatenate(values)
-    return answer
+    parts: list[tuple[Integers, Floats, Floats]] = []
+    for piece, split, keys in _pieces(pieces, subject):
+        known = [numbers.setdefault(key, len(numbers)) for key in keys]
+        of = np.repeat(np.array(known, np.int64), np.diff(split.starts, append=len(split.order)))
+        times = piece["time_s"].to_numpy()[split.order]
+        values = np.asarray(piece[value].to_numpy(), np.float64)[split.order]
+        early = np.add.reduceat(times < span[0], split.starts, dtype=np.int64)
+        for place in np.flatnonzero(early):
+            last = split.starts[place] + early[place] - 1
+            before[keys[place]] = (times[last], values[last])
+        inside = (times >= span[0]) & (times <= span[1])
+        if inside.any():
+            parts.append(_thin(of[inside], times[inside], values[inside], places, samples=samples))
+    times, values = np.array(list(before.values())).reshape(-1, 2).T
+    parts.insert(0, (np.array([numbers[key] for key in before], np.int64), times, values))
+    of, times, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(of, kind="stable")
+    ends = np.searchsorted(of[order], np.arange(len(numbers) + 1))
+    rows = [order[start:end] for start, end in pairwise(ends)]
+    return {key: (times[rows[n]], values[rows[n]]) for key, n in numbers.items() if len(rows[n])}
 
 
 def by_names(
     pieces: Iterable[pa.Table], columns: Sequence[str]
 ) -> Iterator[tuple[pa.Table, list[tuple[Key, Integers]]]]:
     """Give each piece of a table, and its rows by the names that they have in some columns."""
+    for piece, split, keys in _pieces(pieces, columns):
+        yield piece, [(key, rows) for key, (_, rows) in zip(keys, split, strict=True)]
+
+
+def _pieces(
+    pieces: Iterable[pa.Table], columns: Sequence[str]
+) -> Iterator[tuple[pa.Table, "Split", list[Key]]]:
+    """Give each piece that has rows, how they are sorted, and the names of each combination."""
     codes = [Codes() for _ in columns]
     for piece in pieces:
-        numbers = [code.of(piece[column]) for code, column in zip(codes, columns, strict=True)]
-        yield (
-            piece,
-            [
-                (tuple(str(code.names[n]) for code, n in zip(codes, key, strict=True)), rows)
-                for key, rows in Split(np.stack(numbers))
-            ],
+        if not piece.num_rows:
+            continue
+        split = Split(
+            np.stack([code.of(piece[column]) for code, column in zip(codes, columns, strict=True)])
         )
+        named = zip(codes, split.combinations, strict=True)
+        names = [[str(code.names[n]) for n in own] for code, own in named]
+        yield piece, split, list(zip(*names, strict=True))
 
 
 class Split:
-    """The rows of each combination of numbers; shape (columns, rows). Rows stay in order."""
+    """The rows of each combination of numbers; shape (columns, rows). Rows stay in order.
+
+    Attributes:
+        order: The rows, sorted by combination.
+        starts: Where each combination begins in `order`.
+        combinations: Their numbers; shape (columns, combinations).
+    """
 
     def __init__(self, numbers: Integers) -> None:
-        self._numbers = numbers
         key = np.zeros(numbers.shape[1], np.int64)
         self._sizes = [int(column.max(initial=0)) + 1 for column in numbers]
         for column, size in zip(numbers, self._sizes, strict=True):
             key = key * size + column
         # Of 16 bits: sorted by digits, which is faster by far.
         small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key
-        self._order = np.argsort(small, kind="stable")
-        self._sorted = key[self._order]
+        self.order = np.argsort(small, kind="stable")
+        self._sorted = key[self.order]
+        self.starts = np.flatnonzero(np.diff(self._sorted, prepend=-1))
+        self.combinations = numbers[:, self.order[self.starts]]
 
     def of(self, *combination: int) -> Integers:
         """Return the rows of a combination."""
         key = 0
         for number, size in zip(combination, self._sizes, strict=True):
             if not 0 <= number < size:
-                return self._order[:0]
+                return self.order[:0]
             key = key * size + number
         first, last = np.searchsorted(self._sorted, (key, key + 1))
-        return self._order[first:last]
+        return self.order[first:last]
 
     def __iter__(self) -> Iterator[tuple[tuple[int, ...], Integers]]:
         """Give each combination that there is, and its rows."""
-        if not len(self._order):
-            return
-        ends = np.flatnonzero(np.diff(self._sorted)) + 1
-        for rows in np.split(self._order, ends):
-            yield tuple(int(column[rows[0]]) for column in self._numbers), rows
+        ends = [*self.starts.tolist(), len(self.order)]
+        rows = (self.order[start:end] for start, end in pairwise(ends))
+        return zip(map(tuple, self.combinations.T.tolist()), rows, strict=True)
 
 
-def _thin(times: Floats, values: Floats, places: Bins, *, samples: bool) -> Series:
-    """The rows of bins with few of them, and some points in place of those of the others."""
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(places.of(times))) + 1))
+def _thin(
+    of: Integers, times: Floats, values: Floats, places: Bins, *, samples: bool
+) -> tuple[Integers, Floats, Floats]:
+    """The rows of bins with few of them, and some points in place of those of the others.
+
+    Rows are sorted by what they are of; a bin has rows of one subject.
+    """
+    place = places.of(times)
+    starts = np.flatnonzero(np.diff(of, prepend=-1) | np.diff(place, prepend=-1))
     counts = np.diff(starts, append=len(times))
     many = counts > (_OF_SAMPLES if samples else _OF_LEVEL)
     if not many.any():
-        return times, values
+        return of, times, values
     points = (_of_samples if samples else _of_level)(times, values, starts, counts)
     kept = np.flatnonzero(np.repeat(~many, counts))
     place = np.concatenate((kept, *(starts[many] + i for i in range(len(points)))))
     order = np.argsort(place, kind="stable")
     time_s = np.concatenate((times[kept], *(at[many] for at, _ in points)))
     value = np.concatenate((values[kept], *(own[many] for _, own in points)))
-    return time_s[order], value[order]
+    return of[place[order]], time_s[order], value[order]
 
 
 def _of_level(times: Floats, values: Floats, starts: Integers, counts: Integers) -> list[Series]:

@@ -391,8 +391,12 @@ class View:
         names = {"link": lane.link, "direction": lane.direction, "variable": variable}
         return self._series("aqm", "value", **names)
 
-    def link_rate(self, lane: Lane) -> Series:
-        """Rate of a link, all kinds of packets together: window edges, bit/s."""
+    def link_rate(self, lane: Lane, among: Sequence[Lane] | None = None) -> Series:
+        """Rate of a link, all kinds of packets together: window edges, bit/s.
+
+        `among` are those that will be asked for (default those that are drawn): a long table is
+        read once for all of them.
+        """
         lane_of = {(one.link, one.direction): one for one in self.all_lanes}
 
         def carried(
@@ -407,9 +411,12 @@ class View:
             at = np.searchsorted(since, times, side="right") - 1
             return windowed_link_rates(times, size, rates[at], *windows)
 
-        among = [{"link": one.link, "direction": one.direction} for one in self.lanes]
+        others = [
+            {"link": one.link, "direction": one.direction}
+            for one in (self.lanes if among is None else among)
+        ]
         names = {"link": lane.link, "direction": lane.direction}
-        return self._windowed("transmissions", names, among, carried)
+        return self._windowed("transmissions", names, others, carried)
 
     def rule(self, lane: Lane) -> Mapping[str, Any] | None:
         """The rule that the rate of a transmitter follows; none if it has one rate at a time."""

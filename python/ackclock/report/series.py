@@ -104,7 +104,7 @@ def packed(
     width = view.window_s = rate_width(view.end_s)
     rates = {
         "rate": [_known(lambda n=name: view.flow_rate(n, "received")) for name in view.flows],
-        "load": [_known(lambda lane=lane: view.link_rate(lane)) for lane in lanes],
+        "load": [_known(lambda lane=lane: view.link_rate(lane, lanes)) for lane in lanes],
     }
     for quantity, series in rates.items():
         curves[quantity] = [
