@@ -149,3 +149,34 @@ def test_a_fat_tree_of_thousands_of_hosts_is_ready_in_seconds():
     # Six links there and back, but for pairs in one pod.
     assert summary["packet_hops"] >= hosts * 11 * 12 * 0.9
     assert time.process_time() - before < 20
+
+
+def test_a_buffer_of_some_bdp_counts_the_paths_of_a_hash_with_its_own_seed():
+    """The theory, the engine and every seed of the run have the same ones."""
+    topology = FABRIC["topology"] | {"uplink": {"rate": "100 Mbps", "delay": "10 us"}}
+    topology["uplink"]["queue"] = {"limit": "4 BDP"}
+    document = FABRIC | {"topology": topology}
+    with pytest.raises(ScenarioError, match="or fix the routes"):
+        Scenario.from_dict(document)
+    scenario = Scenario.from_dict(document | {"routing": {"kind": "ecmp", "seed": 1}})
+    limits = {
+        (one.link, one.direction): one.limit_bytes for one in Network(scenario.model).stations
+    }
+    for seed in (1, 2):
+        summary = run(scenario.set("seed", seed)).summary
+        for link, ways in summary["links"].items():
+            for way, told in ways.items():
+                assert told["queue_limit"].get("bytes") == limits[link, way]
+
+
+def test_the_largest_fat_tree_is_as_documented():
+    with pytest.raises(ScenarioError, match="2 to 110"):
+        Scenario.from_dict(FABRIC | {"topology": {"kind": "fat-tree", "ports": 112}})
+
+
+def test_an_empty_list_of_a_block_is_one_fault():
+    access = {"rate": [], "delay": "1 ms"}
+    topology = {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 4, "access": access}
+    with pytest.raises(ScenarioError) as fault:
+        Scenario.from_dict(FABRIC | {"topology": topology, "flows": FABRIC["flows"][:1]})
+    assert str(fault.value).count("a list without values") == 1

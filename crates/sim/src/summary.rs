@@ -301,7 +301,8 @@ impl<'a> Whole<'a> {
 fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+    // Rounding must not put it above 1.
+    (squares > 0.0).then(|| (sum * sum / (shares.len() as f64 * squares)).min(1.0))
 }
 
 /// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by

@@ -10,7 +10,7 @@
 //! `settling` after the start of the update. Ties between ways go to the earlier link of the file.
 //!
 //! Distances of neighbours are kept from update to update. There is no split horizon, no poisoned
-//! reverse and no limit to counting to infinity: links do not fail here.
+//! reverse and no limit to counting to infinity. Routers do not notice links that are down.
 
 use super::graph::{Graph, Node};
 use crate::channel::Channel;

@@ -2,11 +2,13 @@
 //!
 //! `50 ms` is what the link transmits in that time; `2 BDP` is twice what it transmits in the longest round trip of
 //! the flows that cross it in that direction, with propagation both ways and nothing else. Where a link changes,
-//! its rate and delay at the start count.
+//! its rate and delay at the start count. The routes must be those of every run: a hash by the seed of the run, which
+//! replications choose, does not give them.
 
 use super::problems::{Fault, Path, Problems};
 use crate::compile::round_trips;
 use crate::model::{Direction, Link, LinkNature, Scenario};
+use ackclock_net::routing::ecmp;
 use ackclock_units::Time;
 use ackclock_units::param::Value as Setting;
 use serde_json::Value;
@@ -25,9 +27,15 @@ pub(super) fn resolve(scenario: &mut Scenario, problems: &mut Problems) {
     if by_product.is_none() && !scenario.links.iter().any(|link| asks(link, TIME)) {
         return;
     }
-    if let Some(link) = by_product.filter(|_| scenario.routing.kind != "shortest-path") {
-        let fault = Fault::new("a multiple of the BDP needs routes that are known beforehand")
-            .hint("`limit: 50 ms` says how long the buffer takes to drain; or use `routing: shortest-path`");
+    let unknown = match scenario.routing.kind.as_str() {
+        "shortest-path" => None,
+        ecmp::NAME if scenario.routing.optional_int("seed").is_some() => None,
+        ecmp::NAME => Some("or fix the routes: `routing: {kind: ecmp, seed: 1}`"),
+        _ => Some("or use `routing: shortest-path`"),
+    };
+    if let Some((link, instead)) = by_product.zip(unknown) {
+        let fault = Fault::new("a multiple of the BDP needs routes that are known before the run")
+            .hint(format!("`limit: 50 ms` says how long the buffer takes to drain; {instead}"));
         let path = Path::default().key("links").index(link).key("queue").key("limit");
         return problems.add(&path, &Value::Null, fault);
     }

@@ -151,10 +151,13 @@ fn block<'d>(
             }
             let each = each(param, value);
             if let Some(count) = each {
-                // A list that is inherited was made for others.
-                let most = if *name == names[0] { size } else { usize::MAX };
-                if let Some(fault) = length(count, most) {
+                // A list that is inherited was made for others, where its faults are reported.
+                let fault = length(count, size).filter(|_| *name == names[0]);
+                let bad = count == 0 || fault.is_some();
+                if let Some(fault) = fault {
                     resolver.problems.add(&here.key(name).key(key), value, fault);
+                }
+                if bad {
                     continue;
                 }
             }
@@ -180,10 +183,9 @@ fn length(count: usize, most: usize) -> Option<Fault> {
         _ if count > most => Fault::new(format!("{count} values for {most} link{plural}")),
         _ => return None,
     };
-    let most = if most == usize::MAX { "".into() } else { format!(", at most {most}") };
     Some(
         fault
-            .allowed(format!("one value, or a list with one a link{most}"))
+            .allowed(format!("one value, or a list with one a link, at most {most}"))
             .hint("a shorter list is repeated"),
     )
 }

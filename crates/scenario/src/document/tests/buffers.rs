@@ -49,6 +49,40 @@ fn a_product_counts_the_longest_round_trip_that_crosses_the_link() {
     assert_eq!(limit_of(&all, 3), [Some(1_450_000); 2]);
 }
 
+/// Two ways of equal delay, between routers: a flow counts on that which it takes, whatever the seed of the run.
+#[test]
+fn with_a_hash_a_product_counts_the_routes_that_the_seed_of_the_hash_gives() {
+    let mut document = network("1 BDP");
+    document["links"].as_array_mut().unwrap().push(json!(
+        {"id": "M", "between": ["R1", "R2"], "rate": "10 Mbps", "delay": "10 ms", "queue": {"limit": "1 BDP"}}
+    ));
+    document["routing"] = json!("ecmp");
+    assert_eq!(
+        messages(&check(&document).problems),
+        [
+            "links.0.queue.limit: a multiple of the BDP needs routes that are known before the run | \
+          `limit: 50 ms` says how long the buffer takes to drain; or fix the routes: \
+          `routing: {kind: ecmp, seed: 1}`"
+        ]
+    );
+    let (f, g) = (37_500, 72_500);
+    for seed in 0..16 {
+        document["routing"] = json!({"kind": "ecmp", "seed": seed});
+        let scenario = check(&document).scenario.unwrap();
+        let ways = crate::compile::ways(&scenario);
+        for link in [0, 4] {
+            let crossed = |flow: usize| ways[flow].iter().flatten().filter(|hop| hop.0 == link);
+            let limit = |back: u8| {
+                let by = |flow: usize, limit: u64| {
+                    crossed(flow).any(|hop| hop.1 == back).then_some(limit)
+                };
+                by(1, g).or(by(0, f)).unwrap_or(0)
+            };
+            assert_eq!(limit_of(&document, link), [Some(limit(0)), Some(limit(1))]);
+        }
+    }
+}
+
 #[test]
 fn the_document_keeps_its_words() {
     let canonical = check(&network("2 BDP")).canonical().unwrap();

@@ -253,6 +253,29 @@ fn losses_of_packets_that_never_come() {
 }
 
 #[test]
+fn routers_that_do_not_notice_a_link_that_is_down() {
+    let link = |id: &str, a: &str, b: &str, changes: Value| json!({"id": id, "between": [a, b], "rate": "10 Mbps", "delay": "2 ms", "changes": changes});
+    let down = json!([{"at": "1 s", "state": "down"}, {"at": "2 s", "state": "up"}]);
+    let mut document = json!({
+        "hosts": ["A", "B"],
+        "routers": ["R1", "R2"],
+        "links": [link("a", "A", "R1", down.clone()), link("b", "B", "R2", json!([])), link("L", "R1", "R2", down)],
+        "routing": "distance-vector",
+        "flows": [{"id": "F", "from": "A", "to": "B"}],
+        "stop": {"at_latest": "5 s"},
+    });
+    assert_eq!(
+        warnings(&document),
+        [
+            "links.2.changes.0.state: routers do not notice that a link is down | its queueing delay \
+          counts as zero, and packets routed over it, ACKs too, may wait for good"
+        ]
+    );
+    document["routing"] = json!("shortest-path");
+    assert_eq!(warnings(&document), NONE);
+}
+
+#[test]
 fn changes_after_the_end_of_the_run() {
     let changes = json!([{"at": "9 s", "state": "down"}, {"at": "2 s", "delay": "5 ms"}]);
     assert_eq!(
