@@ -141,6 +141,8 @@ def test_arrays_are_taken_while_another_thread_loads_the_module_of_masked_ones(
 ):
     monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))  # without its class yet
     assert m.jain([5.0, 5.0]) == 1.0
+    # Equal shares, whose sums are rounded.
+    assert max(m.jain([0.1 * share] * n) for n in (3, 7, 400) for share in (1, 3, 7)) <= 1.0
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,11 @@ def test_records_change_no_count(workload):
         assert len({measure(each)["digest"] for each in made}) == 1, (sender, queue)
 
 
+def test_where_nothing_happens_a_packet_has_no_cost():
+    cost = measure(document("dumbbell", "3", 1e-9))
+    assert (cost["pkt_hops"], cost["ns_per_hop"]) == (0, None)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

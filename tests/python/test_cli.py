@@ -444,6 +444,23 @@ def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     assert summary["end_s"] > 0
 
 
+def test_an_export_that_is_terminated_leaves_no_temporary_file(
+    ackclock, small_file, tmp_path, monkeypatch
+):
+    def terminated(results, options):
+        yield b"a part"
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("ackclock.export.netem.chunks", terminated)
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        done = ackclock("export", small_file, "--format", "netem", "--out", "x/run.sh")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.code == 130
+    assert list((tmp_path / "x").iterdir()) == []
+
+
 def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeypatch):
     assert ackclock("run", small_file, "--no-plots", "--out", "out").code == 0
     whole = (tmp_path / "out" / "summary.json").read_text()

@@ -544,6 +544,15 @@ def test_the_summary_lists_the_bottleneck_first_and_says_so(lab, capsys):
     assert "A0 " not in said
     assert "Order: by utilisation, then drops" in said
     assert "121 more, below 5 % and without drops" in said
+    # Of links that look equally busy those with drops come first, of others the busier one.
+    near = dict(enumerate([0.98, 0.981, 0.9811, 0.979] * 20))
+    dropped = dict.fromkeys(lab.summary["links"]["access"]["backward"]["drops"], 0)
+    told = lab.summary["links"]["access"]["backward"] | {"drops": dropped}
+    full = {f"K{i}": {"forward": told | {"utilization": used}} for i, used in near.items()}
+    full["K81"] = {"forward": told | {"utilization": 0.9809, "drops": dict.fromkeys(dropped, 1)}}
+    said = printed(summary=lab.summary | {"links": full})
+    assert said.index("K81 ") < said.index("K1 ")
+    assert "K0 " not in said
     busy = {
         name: {way: told | {"utilization": 0.1} for way, told in link.items()}
         for name, link in links.items()

@@ -105,7 +105,7 @@ def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, An
         events, `threads` that ran it, `wall_s`, what a clock shows for all events, `records_s` for
         handing records out, `rss_setup_kb` and `rss_kb`, its greatest memory until then (None where
         the system does not report it); `events`, `pkt_hops`, `sent`, `acked` and `drops` (data
-        packets), `digest`, `ns_per_event` and `ns_per_hop`.
+        packets), `digest`, `ns_per_event` and `ns_per_hop` (None where there was no such thing).
     """
     threads = whole_number("threads", threads, MOST_THREADS)
     wanted = "a scenario document, as `bench.document` returns one"
@@ -161,8 +161,8 @@ def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, An
         "records_s": round(records_s, 6),
         "rss_setup_kb": rss_setup_kb,
         "rss_kb": rss_kb,
-        "ns_per_event": round(1e9 * cpu_s / max(1, events), 2),
-        "ns_per_hop": round(1e9 * cpu_s / max(1, hops), 2),
+        "ns_per_event": round(1e9 * cpu_s / events, 2) if events else None,
+        "ns_per_hop": round(1e9 * cpu_s / hops, 2) if hops else None,
         "digest": summary["digest"],
     }
 

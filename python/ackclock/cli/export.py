@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ackclock.cli.options import choose, read_overrides
-from ackclock.cli.terminal import print_json
+from ackclock.cli.terminal import print_json, terminable
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def export(
         return
     place = out if out is not None else _place(results, entry, options)
     place.parent.mkdir(parents=True, exist_ok=True)
-    written = exporting.export(results, name, place, options)
+    with terminable():
+        written = exporting.export(results, name, place, options)
     nodes = _node_numbers(results) if entry.name == "ns2" else None
     if as_json:
         document: dict[str, object] = {"files": [str(path) for path in written]}

@@ -233,9 +233,9 @@ def _print_links(
     if wanted is not None:
         rows = list(every())
     elif order == "busiest":
-        # As shown, in whole percent: of links that are equally busy the one that loses more.
+        # As shown, in tenths of a percent: of links that are equally busy the one that loses more.
         rows = nsmallest(
-            _MOST_ROWS, every(), key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2]))
+            _MOST_ROWS, every(), key=lambda row: (-round(row[2]["utilization"], 3), -_lost(row[2]))
         )
         if count > _FEW_ROWS:
             rows = [row for row in rows if not _is_quiet(row[2])] or rows[:1]

@@ -36,7 +36,8 @@ def jain(shares: ArrayLike) -> float | None:
     if not largest > 0:
         return None
     scaled = x / largest  # the square of a tiny share must not vanish
-    return float(scaled.sum() ** 2 / (x.size * np.dot(scaled, scaled)))
+    # Rounding must not put it above 1.
+    return min(1.0, float(scaled.sum() ** 2 / (x.size * np.dot(scaled, scaled))))
 
 
 def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
