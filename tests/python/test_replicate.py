@@ -328,7 +328,7 @@ def test_the_command_shows_quantiles_intervals_and_tail(ackclock):
 def test_narrow_terminals_have_whole_figures_and_say_what_is_left_out(ackclock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     out = ackclock("replicate", LOSSY, "-n", "50", "--field", "finish_s").out
-    assert "Left out to fit the terminal: 25 %, 75 %." in out
+    assert "Left out to fit the terminal: Tail index (empty), 25 %, 75 %." in out
     heading = next(line for line in out.splitlines() if "Median" in line)
     assert heading.split() == ["Flow", "5", "%", "Median", "95", "%", "Mean"]
     assert all(len(line) <= 80 for line in out.splitlines())

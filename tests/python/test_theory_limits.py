@@ -109,11 +109,11 @@ def test_before_a_buffer_shorter_than_a_burst_nothing_is_predicted(cc: str):
     ("cc", "rate", "delay", "buffer", "accuracy", "words"),
     [
         # Of a cycle of fourteen round trips one is recovery, which the cycle has not.
-        ("reno", "500 kbps", "300 ms", "10 packets", 0.069, "A cycle takes"),
+        ("reno", "500 kbps", "300 ms", "10 packets", 0.069, "The window grows for"),
         ("reno", "500 kbps", "150 ms", "4 packets", None, "shown, not judged"),
         # A round trip of more than a minute, with the buffer full.
         ("cubic", "10 kbps", "20 ms", "60 packets", 0.0, "a loss is noticed only after one"),
-        ("reno", "10 kbps", "20 ms", "60 packets", 0.044, "A cycle takes"),
+        ("reno", "10 kbps", "20 ms", "60 packets", 0.044, "The window grows for"),
     ],
 )
 def test_a_sawtooth_of_few_round_trips_is_less_accurate_or_none(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,9 +82,12 @@ def _gathered(flows: Mapping[str, dict[str, Any]]) -> _Gathered:
 
 
 def _value(flow: Mapping[str, Any], key: str) -> float | None:
-    if key != "completion_s":
-        return flow.get(key)
-    return None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"]
+    """A figure of a flow; infinite for an end that has not come, as in `--aggregate`."""
+    value: float | None = flow.get(key)
+    if key == "completion_s" and value is None and flow.get("bytes_offered") is not None:
+        # A flow that did not start has no goodput, and is not late.
+        return None if flow["goodput_bps"] is None else math.inf
+    return value
 
 
 def _print_head(
@@ -183,9 +187,12 @@ def _print_all(
         total = sum(column) if key != "goodput_bps" else goodput_bps
         # As `--aggregate` has it: the nearest rank.
         ranked = [column[-(-percent * count // 100) - 1] for percent in _PERCENT.values()]
-        cells = [column[0], *ranked, column[-1], sum(column) / count]
+        mean = sum(column) / count
+        cells = [column[0], *ranked, column[-1], mean]
         label = title if count == flows else f"{title} (of {count})"
-        rows.append([label, *map(written, cells), written(total) if has_total else figures.NONE])
+        shown = [written(cell) if math.isfinite(cell) else "never" for cell in cells[:-1]]
+        shown.append(written(mean) if math.isfinite(mean) else figures.NONE)
+        rows.append([label, *shown, written(total) if has_total else figures.NONE])
     console.print()
     print_fitting(console, columns, rows, without=("Least", "p95", "Most"))
 

@@ -36,6 +36,7 @@ pub fn setup(recovery: Recovery, cc: Cc) -> Setup {
         timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
         send_delay: Time::ZERO,
         flight_to_highest: false,
+        flight_in_window: true,
         handshake: Handshake::new(&chosen("none", &[])),
         ecn: false,
         cc,
