@@ -242,6 +242,7 @@ def test_the_command_shows_percentiles_of_completion_times(tmp_path, monkeypatch
 @pytest.mark.slow
 def test_unfinished_transfers_count_in_percentiles(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     document = dumbbell(60, 0.13)
     document["flows"][0]["send"] = "20 kB"
     (tmp_path / "many.json").write_text(json.dumps(document))
