@@ -94,14 +94,11 @@ def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
     low = member.left * high
     if member.kind == "cubic":
         middle = (1 + member.left) / 2 * high if converging else high
-        steps = _cubic_steps(member, shared, low, high, middle)
+        step_s, packets = np.array(_cubic_steps(member, shared, low, high, middle)).T
     else:
         step = (high - low) / _STEPS
-        windows = [low + (number + 0.5) * step for number in range(_STEPS)]
-        steps = [
-            (step / member.growth * _rtt_s(member, shared, window), window) for window in windows
-        ]
-    step_s, packets = np.array(steps).T
+        packets = low + (np.arange(_STEPS) + 0.5) * step
+        step_s = step / member.growth * np.maximum(member.rtt_s, packets / shared.rate)
     length = float(step_s.sum())
     window, queue, sent = (
         float(values @ step_s) / length
