@@ -176,6 +176,8 @@ def _print_all(
 
     Goodputs of flows are over different times, and have no sum: `goodput_bps` is that of all.
     """
+    from ackclock.tables.shown import NEVER  # of many flows only
+
     columns = [Column(f"All {flows} flows")]
     columns += [Column(f">{name}") for name in ("Least", *_PERCENT, "Most", "Mean", "Total")]
     rows: list[list[Cell]] = []
@@ -190,7 +192,7 @@ def _print_all(
         mean = sum(column) / count
         cells = [column[0], *ranked, column[-1], mean]
         label = title if count == flows else f"{title} (of {count})"
-        shown = [written(cell) if math.isfinite(cell) else "never" for cell in cells[:-1]]
+        shown = [written(cell) if math.isfinite(cell) else NEVER for cell in cells[:-1]]
         shown.append(written(mean) if math.isfinite(mean) else figures.NONE)
         rows.append([label, *shown, written(total) if has_total else figures.NONE])
     console.print()

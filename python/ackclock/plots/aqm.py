@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -36,16 +36,13 @@ def draw_aqm(view: View) -> Figure:
     Of one RED queue also the queue that is averaged, and the thresholds.
     """
     view.need("aqm")
-    lanes = _lanes(view)
+    known = [lane for lane in view.all_lanes if _has_state(view, lane)]
+    lanes = _drawn(view, known)
     sheet = Sheet(view)
     flow_strip.add(view, sheet)
     height = _HEIGHT_MM[view.width_mm > 120]
     found = {
-        variable: {
-            lane: series
-            for lane in lanes
-            if variable in _state(view, lane) and len((series := view.aqm(lane, variable))[0])
-        }
+        variable: {lane: series for lane in lanes if len((series := view.aqm(lane, variable))[0])}
         for variable in _WORDS
     }
     # Most links carry only ACKs one way, and have one value there.
@@ -62,25 +59,24 @@ def draw_aqm(view: View) -> Figure:
         panels.append(sheet.add(height))
         panels[0].title = "State of queues"
         panels[0].empty("no packet met a queue whose state is recorded, such as RED, PIE or CoDel")
-    shown = {lane.link for lane in lanes}
-    others = [lane.link for lane in view.all_lanes if _state(view, lane) and lane.link not in shown]
     if view.asked_links is None:
-        link_queue.note_hidden(panels[-1], list(dict.fromkeys(others)))
+        shown = {lane.link for lane in lanes}
+        others = dict.fromkeys(lane.link for lane in known if lane.link not in shown)
+        link_queue.note_hidden(panels[-1], list(others))
     return sheet.finish()
 
 
-def _state(view: View, lane: Lane) -> list[str]:
-    """What is recorded of the queue of a transmitter."""
-    return list(entry("queue", view.link(lane.link)[lane.way]["queue"]["kind"])["state"])
+def _has_state(view: View, lane: Lane) -> bool:
+    """Whether the queue of a transmitter computes something that is recorded."""
+    return bool(entry("queue", view.link(lane.link)[lane.way]["queue"]["kind"])["state"])
 
 
-def _lanes(view: View) -> list[Lane]:
+def _drawn(view: View, known: Sequence[Lane]) -> list[Lane]:
     """The transmitters that are drawn, of those whose queues compute something."""
-    chosen = [lane for lane in view.lanes if _state(view, lane)]
+    chosen = [lane for lane in view.lanes if lane in known]
     if chosen or view.asked_links is not None:
         return chosen
-    others = [lane for lane in view.all_lanes if _state(view, lane)]
-    return sorted(others, key=lambda lane: view.interest[lane], reverse=True)[:MOST_LINKS]
+    return sorted(known, key=lambda lane: view.interest[lane], reverse=True)[:MOST_LINKS]
 
 
 def _fill(view: View, panel: Panel, variable: str, series: Mapping[Lane, Series]) -> None:

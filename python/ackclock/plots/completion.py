@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ackclock.arrays import Floats
 from ackclock.errors import listed
+from ackclock.tables.groups import ranked
 
 from . import heading, palette, quantities
 from .errors import PlotError
@@ -135,14 +136,10 @@ def _called(group: Transfers) -> str:
         return f"{group.name}: none of {group.count} finished"
     unit = quantities.span_unit(float(group.seconds[-1]))
     median, p99 = (
-        f"{quantities.number(float(_share(group.seconds, share)) / unit.size)} {unit.name}"
+        f"{quantities.number(ranked(share)(group.seconds.tolist()) / unit.size)} {unit.name}"
         for share in (0.5, 0.99)
     )
     return f"{group.name}: median {median}, 99th percentile {p99} ({len(group.seconds)} transfers)"
-
-
-def _share(ascending: Floats, share: float) -> float:
-    return float(np.quantile(ascending, share, method="inverted_cdf"))
 
 
 def _handle(color: str) -> Line2D:

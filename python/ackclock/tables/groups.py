@@ -18,7 +18,7 @@ from ackclock.tables.table import ResultTable, require_numbers, require_table
 from ackclock.tables.values import ordered, spelled
 
 
-def _ranked(share: float) -> Callable[[Sequence[float]], float]:
+def ranked(share: float) -> Callable[[Sequence[float]], float]:
     """Return what gives the nearest-rank percentile: a value that this share does not exceed."""
     return lambda values: float(np.quantile(values, share, method="inverted_cdf"))
 
@@ -29,8 +29,8 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
     "min": min,
     "max": max,
-    "p95": _ranked(PERCENTILES["p95"]),
-    "p99": _ranked(PERCENTILES["p99"]),
+    "p95": ranked(PERCENTILES["p95"]),
+    "p99": ranked(PERCENTILES["p99"]),
 }
 """What can be made of several values, by its word."""
 
